@@ -1,0 +1,13 @@
+"""One environment of the GPU platform: settings, plan, resources, outputs."""
+
+from components.gpu_operator import GpuOperator
+from components.kubernetes import Cluster
+from components.talos_gpu_image import TalosGpuImage
+from gpu_platform.outputs import export, outputs_of
+from gpu_platform.stack import planned
+
+plan = planned()
+cluster = Cluster(plan.cluster)
+image = TalosGpuImage("talos-gpu-image", plan.image)
+GpuOperator("gpu-operator", plan.gpu_operator, cluster)
+export(outputs_of(plan), after=image.schematic_ids)

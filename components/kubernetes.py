@@ -1,0 +1,138 @@
+"""The only call sites of the Kubernetes provider: the cluster, its objects and releases, and what they share."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pulumi
+from pulumi_kubernetes import Provider
+from pulumi_kubernetes.helm.v3 import Release as HelmRelease
+from pulumi_kubernetes.helm.v3 import ReleaseArgs, RepositoryOptsArgs
+
+from components.webhook_races import retry_while_webhooks_start
+from gpu_platform.planning.cluster import wrong_cluster
+from gpu_platform.settings.root import NAMESPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gpu_platform.planning.model import ClusterPlan, Kubeconfig, Manifest, Part, Release
+
+
+class KubernetesObject(pulumi.CustomResource):
+    """One object of any kind, as the plan has it.
+
+    The SDK's typed classes register the same; importing them would cost every program start 0.2 s and more.
+    """
+
+    metadata: pulumi.Output[dict[str, Any]]
+
+    def __init__(self, name: str, body: dict[str, Any], opts: pulumi.ResourceOptions) -> None:
+        version = str(body["apiVersion"])
+        token = f"kubernetes:{version if '/' in version else f'core/{version}'}:{body['kind']}"
+        super().__init__(token, name, {"metadata": None, **body}, opts)
+
+
+class Cluster:
+    """The one provider of a stack, and the proof that it reaches the right cluster before anything is created.
+
+    Both come with the first object: a stack that has none contacts no cluster.
+    """
+
+    def __init__(self, plan: ClusterPlan) -> None:
+        self._plan = plan
+
+    @cached_property
+    def _provider(self) -> Provider:
+        return Provider(
+            self._plan.name,
+            kubeconfig=_KUBECONFIGS[self._plan.kubeconfig.kind](self._plan.kubeconfig),
+            # Set and unchanged, it keeps a new endpoint or certificate from replacing every object (pulumi#4326).
+            cluster_identifier=self._plan.name,
+            opts=pulumi.ResourceOptions(version=self._plan.provider_version),
+        )
+
+    @cached_property
+    def _verified(self) -> pulumi.Output[list[pulumi.Resource]]:
+        return _VERIFICATIONS[self._plan.online](self._plan, self._provider)
+
+    @cached_property
+    def _hooks(self) -> pulumi.ResourceHookBinding:
+        return pulumi.ResourceHookBinding(on_error=[retry_while_webhooks_start()])
+
+    def emit(self, part: Part, parent: pulumi.Resource) -> None:
+        """Register everything in `part` under `parent`, each item after what it names."""
+        made: dict[str, pulumi.Resource] = {}
+        for manifest in part.manifests:
+            made[manifest.key] = KubernetesObject(manifest.key, manifest.body, self._options(manifest, parent, made))
+        for release in part.releases:
+            made[release.key] = _release(release, self._options(release, parent, made))
+
+    def _options(
+        self, item: Manifest | Release, parent: pulumi.Resource, made: dict[str, pulumi.Resource]
+    ) -> pulumi.ResourceOptions:
+        before = [made[key] for key in item.after]
+        return pulumi.ResourceOptions(
+            parent=parent,
+            provider=self._provider,
+            depends_on=self._verified.apply(lambda proof: [*proof, *before]),
+            retain_on_delete=item.retain,
+            protect=item.protect,
+            hooks=self._hooks,
+        )
+
+
+def _release(release: Release, opts: pulumi.ResourceOptions) -> HelmRelease:
+    args = ReleaseArgs(
+        name=release.name,
+        namespace=release.namespace,
+        chart=release.chart,
+        version=release.version,
+        repository_opts=RepositoryOptsArgs(repo=release.repository),
+        values=release.values,
+        timeout=release.timeout,
+    )
+    return HelmRelease(release.key, args, opts)
+
+
+def _from_stack(source: Kubeconfig) -> pulumi.Input[str]:
+    return pulumi.Output.secret(pulumi.StackReference(source.name).require_output(source.output))
+
+
+def _from_file(source: Kubeconfig) -> pulumi.Input[str]:
+    try:
+        return pulumi.Output.secret(Path(source.name).expanduser().read_text(encoding="utf-8"))
+    except OSError as error:
+        raise pulumi.RunError(
+            f"the kubeconfig {source.name} (cluster.kubeconfigFrom.path) cannot be read: {error.strerror}; "
+            "correct the path, or have that file written first"
+        ) from None
+
+
+_KUBECONFIGS: dict[str, Callable[[Kubeconfig], pulumi.Input[str] | None]] = {
+    "stackReference": _from_stack,
+    "path": _from_file,
+    "secret": lambda _: pulumi.Config(NAMESPACE).require_secret("kubeconfig"),
+    "ambient": lambda _: None,
+}
+
+
+def _read_kube_system(plan: ClusterPlan, provider: Provider) -> pulumi.Output[list[pulumi.Resource]]:
+    """Read one namespace that every cluster has: a preview against an absent cluster would succeed otherwise."""
+    options = pulumi.ResourceOptions(provider=provider, id="kube-system")
+    namespace = KubernetesObject("kube-system", {"apiVersion": "v1", "kind": "Namespace"}, options)
+
+    def verify(metadata: dict[str, Any]) -> list[pulumi.Resource]:
+        if trouble := wrong_cluster(plan, str(metadata["uid"])):
+            raise pulumi.RunError(trouble)
+        return [namespace]
+
+    return namespace.metadata.apply(verify)
+
+
+_VERIFICATIONS: dict[bool, Callable[[ClusterPlan, Provider], pulumi.Output[list[pulumi.Resource]]]] = {
+    True: _read_kube_system,
+    False: lambda _plan, _provider: pulumi.Output.from_input([]),
+}

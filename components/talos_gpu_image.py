@@ -1,0 +1,25 @@
+"""TalosGpuImage: one schematic for each image class, registered with the Image Factory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pulumi
+
+from components.schematic import Schematic
+
+if TYPE_CHECKING:
+    from gpu_platform.planning.model import ImagePlan
+
+
+class TalosGpuImage(pulumi.ComponentResource):
+    """Makes sure that the factory can build the image of every class."""
+
+    schematic_ids: pulumi.Output[list[str]]
+
+    def __init__(self, name: str, plan: ImagePlan, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("gpu-platform:index:TalosGpuImage", name, {}, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        schematics = [Schematic(one.name, plan, one, child) for one in plan.classes]
+        self.schematic_ids = pulumi.Output.all(*(one.schematic_id for one in schematics))
+        self.register_outputs({"schematicIds": self.schematic_ids})

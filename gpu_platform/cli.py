@@ -1,0 +1,207 @@
+"""`python -m gpu_platform COMMAND [STACK or FILE]`: exit status 0 fine, 1 findings, 2 could not run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from gpu_platform.findings import Finding, Severity, errors
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gpu_platform.planning.model import Plan, Planned
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__, pretty_exceptions_enable=False)
+
+Stack = Annotated[str, typer.Argument(help="a stack, such as prod (reads Pulumi.prod.yaml), or a path to a stack file")]
+AsJson = Annotated[bool, typer.Option("--json", help="print JSON for machines")]
+
+
+@app.command()
+def check(
+    stack: Stack,
+    strict: Annotated[bool, typer.Option(help="warnings count as findings too")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print everything that is wrong with a stack file."""
+    _, planned = _planned(stack)
+    _print_findings(planned.findings, as_json=as_json)
+    raise typer.Exit(1 if errors(planned.findings) or (strict and planned.findings) else 0)
+
+
+@app.command()
+def schematic(
+    stack: Annotated[str | None, typer.Argument(help="a stack or a path to a stack file")] = None,
+    pool: Annotated[str | None, typer.Option(help="only the classes of this pool")] = None,
+    file: Annotated[Path | None, typer.Option(help="a schematic of your own instead of a stack file")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print the ID and the canonical YAML of image schematics."""
+    from gpu_platform.planning.schematic import SchematicError, canonical, parse, schematic_id
+
+    if (stack is None) == (file is None):
+        _cannot("name either a stack or --file")
+    if file is not None:
+        try:
+            text = canonical(parse(file.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError) as error:
+            _cannot(f"{file} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}")
+        except SchematicError as error:
+            _cannot(f"{file}: {error}")
+        found = {file.name: (schematic_id(text), text)}
+    else:
+        plan = _plan(str(stack))
+        classes = [one for one in plan.image.classes if pool in {None, one.pool}]
+        if not classes:
+            pools = ", ".join(dict.fromkeys(one.pool for one in plan.image.classes))
+            _cannot(f"no pool {pool} with an image in this stack: choose from {pools}")
+        found = {one.name: (one.schematic_id, one.schematic) for one in classes}
+    if as_json:
+        _print_json({name: {"id": identity, "schematic": text} for name, (identity, text) in found.items()})
+        return
+    for name, (identity, text) in found.items():
+        sys.stdout.write(f"# {name}\n# {identity}\n{text}")
+
+
+@app.command()
+def render(
+    stack: Stack,
+    output: Annotated[Path | None, typer.Option(help="write files below this directory instead of printing")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print every Kubernetes object, Helm values file, schematic and machine-config patch."""
+    from gpu_platform.reports.render import files
+
+    found = files(_plan(stack))
+    if output is not None:
+        _write(output, found)
+    elif as_json:
+        _print_json(found)
+    else:
+        for name, text in found.items():
+            sys.stdout.write(f"---\n# {name}\n{text}")
+
+
+@app.command()
+def explain(stack: Stack, as_json: AsJson = False) -> None:
+    """Say what a stack file means: images, drivers, GPUs, operators, defaults with their reasons, what is off."""
+    from gpu_platform.reports.explain import as_json as explanation
+    from gpu_platform.reports.explain import for_people
+
+    plan = _plan(stack)
+    if as_json:
+        _print_json(explanation(plan))
+        return
+    console = _console()
+    for one in for_people(plan):
+        console.print(one)
+        console.print()
+
+
+@app.command()
+def review(
+    preview: Annotated[Path, typer.Argument(help="what `pulumi preview --json` printed; - for standard input")],
+    as_json: AsJson = False,
+) -> None:
+    """Print the pull-request comment for a preview: what is destroyed, what reboots, which images."""
+    from gpu_platform.reports.review import ReviewError, as_markdown, read
+
+    try:
+        text = sys.stdin.read() if str(preview) == "-" else preview.read_text(encoding="utf-8")
+        found = read(text)
+    except OSError as error:
+        _cannot(f"{preview} cannot be read: {error.strerror}")
+    except (UnicodeDecodeError, ReviewError) as error:
+        _cannot(f"{preview}: {error}")
+    if as_json:
+        _print_json(found.to_json())
+    else:
+        sys.stdout.write(as_markdown(found))
+
+
+@app.command()
+def rules(as_json: AsJson = False) -> None:
+    """Print the catalogue of rules as a Markdown table (docs/rules.md)."""
+    from gpu_platform.reports.rules import as_markdown, catalogue
+
+    if as_json:
+        _print_json(catalogue())
+    else:
+        sys.stdout.write(as_markdown())
+
+
+@app.command()
+def schema(
+    contract: Annotated[bool, typer.Option("--outputs", help="the schema of the stack's outputs instead")] = False,
+    as_json: AsJson = False,  # noqa: ARG001 - a schema is JSON either way; accepted everywhere
+) -> None:
+    """Print the JSON Schema of the stack file, for editors."""
+    from gpu_platform.reports.schemas import outputs_schema, stack_file_schema
+
+    _print_json(outputs_schema() if contract else stack_file_schema())
+
+
+def _planned(stack: str) -> tuple[Path, Planned]:
+    """Plan a stack; a file that does not exist could not be run, one that cannot be read is a finding."""
+    from gpu_platform.planning import plan
+    from gpu_platform.planning.model import Planned
+    from gpu_platform.settings.document import load, stack_file
+
+    path = stack_file(stack, Path.cwd())
+    if not path.is_file():
+        known = ", ".join(sorted(one.name.split(".")[1] for one in Path.cwd().glob("Pulumi.*.yaml")))
+        _cannot(f"there is no file {path}: name a path or one of the stacks {known or '(none here)'}")
+    document = load(path)
+    return path, Planned(None, document.findings) if document.findings else plan(document.keys)
+
+
+def _plan(stack: str) -> Plan:
+    """Return the plan of a stack, warnings on standard error; findings that are errors end the command with 1."""
+    _, planned = _planned(stack)
+    for one in planned.findings:
+        sys.stderr.write(f"{one}\n")
+    if planned.plan is None:
+        raise typer.Exit(1)
+    return planned.plan
+
+
+def _print_findings(findings: tuple[Finding, ...], *, as_json: bool) -> None:
+    if as_json:
+        _print_json([one.to_json() for one in findings])
+        return
+    for one in findings:
+        sys.stdout.write(f"{one}\n")
+    wrong = len(errors(findings))
+    warnings = sum(1 for one in findings if one.severity is Severity.WARNING)
+    sys.stdout.write(f"{wrong} errors, {warnings} warnings\n")
+
+
+def _print_json(value: Any) -> None:
+    sys.stdout.write(json.dumps(value, indent=2) + "\n")
+
+
+def _write(directory: Path, found: dict[str, str]) -> None:
+    try:
+        for name, text in found.items():
+            target = directory / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        _cannot(f"{directory} cannot be written: {error.strerror}")
+    sys.stdout.write(f"{len(found)} files below {directory}\n")
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def _cannot(sentence: str) -> NoReturn:
+    sys.stderr.write(f"{sentence}\n")
+    raise typer.Exit(2)

@@ -1,0 +1,154 @@
+"""The outputs contract: what other stacks may rely on, typed and versioned."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+if TYPE_CHECKING:
+    import pulumi
+
+    from gpu_platform.planning.model import ImageClass, Plan
+
+API_VERSION: Literal["gpu-platform/v1"] = "gpu-platform/v1"
+
+
+class Contract(BaseModel):
+    """A part of the contract: camelCase on the wire; later versions may add keys, so unknown ones are ignored."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, extra="ignore")
+
+
+class ClusterOutput(Contract):
+    """The cluster of this stack."""
+
+    name: str
+    phase: Literal["image", "full"]
+    talos_version: str
+    kubernetes_version: str | None
+
+
+class ExtensionOutput(Contract):
+    """A system extension in an image; version is null where the Talos release is newer than the facts."""
+
+    name: str
+    version: str | None
+
+
+class DriverOutput(Contract):
+    """The NVIDIA driver of an image."""
+
+    branch: str
+    version: str | None
+    kernel_modules: Literal["open", "proprietary"]
+
+
+class ImageClassOutput(Contract):
+    """One image: what to install and boot from, and the patch that must go with it."""
+
+    pool: str
+    talos_version: str
+    architecture: Literal["amd64", "arm64"]
+    schematic_id: str = Field(pattern="^[0-9a-f]{64}$")
+    schematic: str
+    installer: str
+    installer_secure_boot: str
+    iso: str
+    disk: str
+    pxe: str
+    kernel: str
+    initramfs: str
+    extensions: list[ExtensionOutput]
+    kernel_args: list[str]
+    driver: DriverOutput | None
+    machine_config_patch: str
+
+
+class NodeOutput(Contract):
+    """One machine of the inventory; image_class is null where nothing is to be booted."""
+
+    pool: str
+    state: Literal["planned", "accepting", "active", "quarantined", "retired"]
+    image_class: str | None
+    installer: str | None
+    gpu_model: str | None
+    gpu_count: int
+    labels: dict[str, str]
+
+
+class OperatorOutput(Contract):
+    """One operator; required_values is the fragment that a release of somebody else's must carry."""
+
+    manage: Literal["install", "existing"]
+    version: str
+    namespace: str
+    required_values: dict[str, Any]
+
+
+class PlatformOutputs(Contract):
+    """Everything that this stack exports."""
+
+    api_version: Literal["gpu-platform/v1"]
+    cluster: ClusterOutput
+    image_classes: dict[str, ImageClassOutput]
+    nodes: dict[str, NodeOutput]
+    operators: dict[str, OperatorOutput]
+
+
+def outputs_of(plan: Plan) -> PlatformOutputs:
+    """Return the outputs of a plan; every value is known while planning."""
+    installers = {one.name: one.boot.installer for one in plan.image.classes}
+    node_keys, operator_keys = set(NodeOutput.model_fields) - {"installer"}, set(OperatorOutput.model_fields)
+    return PlatformOutputs.model_validate(
+        {
+            "api_version": API_VERSION,
+            "cluster": {key: getattr(plan.cluster, key) for key in ClusterOutput.model_fields},
+            "image_classes": {one.name: _image_class(one) for one in plan.image.classes},
+            "nodes": {
+                node.name: {key: getattr(node, key) for key in node_keys}
+                | {"installer": installers.get(node.image_class or "")}
+                for node in plan.nodes
+            },
+            "operators": {one.name: {key: getattr(one, key) for key in operator_keys} for one in plan.operators},
+        }
+    )
+
+
+def _image_class(one: ImageClass) -> dict[str, Any]:
+    driver = {"branch": one.driver_branch, "version": one.driver_version, "kernel_modules": one.kernel_modules}
+    values = asdict(one) | {"driver": driver if one.driver_branch else None, "machine_config_patch": one.patch}
+    return values | asdict(one.boot)
+
+
+def export(outputs: PlatformOutputs, *, after: pulumi.Output[Any]) -> None:
+    """Export every key of the contract once `after` is there, so that nobody reads an image the factory lacks."""
+    import pulumi
+
+    for key, value in outputs.model_dump(by_alias=True, mode="json").items():
+        pulumi.export(key, after.apply(lambda _, value=value: value))
+
+
+class PlatformReference:
+    """Another stack's view of this one: `PlatformReference("organization/gpu-platform/prod").outputs`."""
+
+    def __init__(self, stack: str) -> None:
+        import pulumi
+
+        keys = [info.alias or name for name, info in PlatformOutputs.model_fields.items()]
+        reference = pulumi.StackReference(stack)
+        found = pulumi.Output.all(**{key: reference.require_output(key) for key in keys})
+        self.outputs: pulumi.Output[PlatformOutputs] = found.apply(parse)
+
+
+def parse(exported: dict[str, Any]) -> PlatformOutputs:
+    """Return outputs as another stack or `pulumi stack output --json` has them; whole floats become ints again.
+
+    Raises ValueError in one sentence when they are of another contract.
+    """
+    version = exported.get("apiVersion")
+    if version != API_VERSION:
+        raise ValueError(f"the stack exports {version or 'no apiVersion'}, this reader knows {API_VERSION}")
+    return PlatformOutputs.model_validate(exported)

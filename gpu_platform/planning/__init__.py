@@ -1,0 +1,61 @@
+"""What follows from the settings: pure functions, one module per subject."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpu_platform.findings import errors
+from gpu_platform.planning import compatibility, gpu_operator, images, inventory
+from gpu_platform.planning.cluster import cluster_findings, plan_cluster
+from gpu_platform.planning.model import Off, Part, Plan, Planned
+from gpu_platform.settings.read import read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gpu_platform.findings import Finding
+    from gpu_platform.settings.root import Settings
+
+
+def plan(document: Mapping[str, Any]) -> Planned:
+    """Plan one environment from a document: section name to value, secrets as {"secure": ...}.
+
+    Every rule runs whose sections could be read, so that all findings come at once. Never raises for bad input.
+    """
+    settings, findings = read(document)
+    found = (*findings, *_rules(settings))
+    ordered = tuple(sorted(found, key=lambda one: (one.severity, one.path, one.rule)))
+    return Planned(None if errors(found) else _plan(settings), ordered)
+
+
+def _rules(settings: Settings) -> tuple[Finding, ...]:
+    return (
+        *cluster_findings(settings),
+        *inventory.findings(settings),
+        *images.findings(settings),
+        *gpu_operator.findings(settings),
+        *compatibility.findings(settings),
+    )
+
+
+def _plan(settings: Settings) -> Plan:
+    cluster = plan_cluster(settings)
+    nodes = inventory.plan_nodes(settings)
+    has_cluster = cluster.phase == "full"
+    part = gpu_operator.plan_part(settings) if has_cluster else Part()
+    return Plan(
+        cluster=cluster,
+        nodes=nodes,
+        image=images.plan_image(settings),
+        gpu_operator=part,
+        operators=gpu_operator.plan_operators(settings) if has_cluster else (),
+        off=tuple(_off(settings)),
+    )
+
+
+def _off(settings: Settings) -> tuple[Off, ...]:
+    if settings.cluster and settings.cluster.phase == "image":
+        return (Off("gpuOperator", "off, because cluster.phase is image: only images and patches are made"),)
+    if not inventory.nvidia_pools(settings):
+        return (Off("gpuOperator", "off, because no pool has NVIDIA GPUs"),)
+    return ()

@@ -1,0 +1,1 @@
+"""What people read: each report is a function over the plan, or over what the engine printed."""

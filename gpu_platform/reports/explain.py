@@ -1,0 +1,105 @@
+"""What a stack file means: images, drivers, nodes, operators, defaults with their reasons, and what is off."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from gpu_platform import facts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.console import RenderableType
+
+    from gpu_platform.planning.model import ImageClass, Plan
+
+
+def as_json(plan: Plan) -> dict[str, Any]:
+    """Return the explanation for machines."""
+    return {
+        "cluster": plan.cluster.name,
+        "classes": {one.name: _class(plan, one) for one in plan.image.classes},
+        "operators": {one.name: f"{one.manage} {one.version} in {one.namespace}" for one in plan.operators},
+        "gpus": dict(_gpus(plan)),
+        "off": {one.part: one.reason for one in plan.off},
+        "defaults": dict(reasons(plan)),
+    }
+
+
+def _class(plan: Plan, one: ImageClass) -> dict[str, Any]:
+    driver = f"{one.driver_version or 'unknown'} ({one.driver_branch}, {one.kernel_modules} modules)"
+    return {
+        "schematic": one.schematic_id,
+        "installer": one.boot.installer,
+        "talos": one.talos_version,
+        "driver": driver if one.driver_branch else "none",
+        "extensions": [f"{each.name.removeprefix('siderolabs/')} {each.version or '?'}" for each in one.extensions],
+        "kernelArgs": list(one.kernel_args),
+        "nodes": [node.name for node in plan.nodes if node.image_class == one.name],
+    }
+
+
+def _gpus(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield pool and its cards by node state, so that the sum is the metal."""
+    for pool in dict.fromkeys(node.pool for node in plan.nodes):
+        nodes = [node for node in plan.nodes if node.pool == pool]
+        states = Counter[str]()
+        for node in nodes:
+            states[node.state] += node.gpu_count
+        text = ", ".join(f"{count} {state}" for state, count in states.items() if count)
+        yield pool, f"{sum(states.values())} x {nodes[0].gpu_model} ({text})" if nodes[0].gpu_model else "no GPUs"
+
+
+def reasons(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield what the stack file leaves to us and why it is so."""
+    catalog = facts.table("catalog")["operator"]
+    for one in plan.operators:
+        if one.manage == "install":
+            yield f"operators.{one.name}", f"version {one.version}: {catalog[one.name]['source']}"
+    for image in plan.image.classes:
+        if image.kernel_modules:
+            path = f"inventory.pools.{image.pool}.image.kernelModules"
+            yield path, f"{image.kernel_modules}: what drives {_model(plan, image)} (facts/gpus.toml)"
+        for each in image.extensions:
+            if "fabricmanager" in each.name:
+                yield f"inventory.pools.{image.pool}", "fabric manager: its boards have NVSwitches (CUDA error 802 without)"
+    if plan.cluster.kubeconfig.kind == "ambient":
+        yield "cluster.kubeconfigFrom", "the ambient kubeconfig, since no other is named"
+
+
+def _model(plan: Plan, image: ImageClass) -> str:
+    return next(node.gpu_model or "" for node in plan.nodes if node.pool == image.pool)
+
+
+def for_people(plan: Plan) -> Iterator[RenderableType]:
+    """Yield what a terminal shows."""
+    said = as_json(plan)
+    for name, one in said["classes"].items():
+        rows = [
+            ("schematic", one["schematic"]),
+            ("installer", one["installer"]),
+            ("driver", one["driver"]),
+            ("extensions", "\n".join(one["extensions"]) or "none"),
+            ("kernel args", " ".join(one["kernelArgs"]) or "none"),
+            ("nodes", ", ".join(one["nodes"])),
+        ]
+        yield _table(f"image class {name} (Talos {one['talos']})", rows)
+    yield _table("GPUs by pool", said["gpus"].items())
+    if said["operators"]:
+        yield _table("operators", said["operators"].items())
+    if said["defaults"]:
+        yield _table("chosen for you, and why", said["defaults"].items())
+    if said["off"]:
+        yield _table("not there", said["off"].items())
+
+
+def _table(title: str, rows: Iterable[tuple[str, str]]) -> Table:
+    table = Table(title=title, title_justify="left", show_header=False, title_style="bold", box=None, padding=(0, 2, 0, 2))
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for key, value in rows:
+        table.add_row(key, value)
+    return table

@@ -1,0 +1,57 @@
+"""Every object and values file of a plan as YAML, for reading, for GitOps, for tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpu_platform.planning.model import Part, Plan, Release
+
+
+def parts(plan: Plan) -> dict[str, Part]:
+    """Return the plan's parts that hold Kubernetes objects, by component."""
+    return {"gpu-operator": plan.gpu_operator}
+
+
+def files(plan: Plan) -> dict[str, str]:
+    """Return the whole plan as files: relative path to text.
+
+    machine-config/CLASS.yaml and schematics/CLASS.yaml for machines; COMPONENT/objects/KEY.yaml and
+    COMPONENT/releases/KEY.yaml with COMPONENT/releases/KEY.values.yaml for the cluster.
+    """
+    found: dict[str, str] = {}
+    for one in plan.image.classes:
+        found[f"schematics/{one.name}.yaml"] = one.schematic
+        found[f"machine-config/{one.name}.yaml"] = one.patch
+    for component, part in parts(plan).items():
+        found |= {f"{component}/{name}": text for name, text in _part(part)}
+    return found
+
+
+def _part(part: Part) -> Iterator[tuple[str, str]]:
+    for manifest in part.manifests:
+        yield f"objects/{manifest.key}.yaml", as_yaml(manifest.body)
+    for release in part.releases:
+        yield f"releases/{release.key}.yaml", as_yaml(_release(release))
+        yield f"releases/{release.key}.values.yaml", as_yaml(release.values)
+
+
+def _release(release: Release) -> dict[str, Any]:
+    known = {
+        "name": release.name,
+        "namespace": release.namespace,
+        "chart": release.chart,
+        "repository": release.repository,
+        "version": release.version,
+        "timeoutSeconds": release.timeout,
+    }
+    return {key: value for key, value in known.items() if value is not None}
+
+
+def as_yaml(value: Any) -> str:
+    """Return YAML text with keys in the plan's own order."""
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=120)

@@ -1,0 +1,106 @@
+"""Section `inventory`: pools of equal nodes, the single source of truth for hardware."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from gpu_platform.settings.base import DnsLabel, LabelValue, NodeName, Section, Text, Version
+
+
+def _address(value: str) -> str:
+    try:
+        return str(ipaddress.ip_address(value))
+    except ValueError:
+        raise ValueError(f"{value!r} is no IP address: write one such as 10.20.0.11") from None
+
+
+def _names_to_mapping(value: Any) -> Any:
+    """Take a plain list of names for a mapping of names to defaults; repeated names are kept visible as an error."""
+    if not isinstance(value, list):
+        return (
+            {name: node if node is not None else {} for name, node in value.items()}
+            if isinstance(value, dict)
+            else value
+        )
+    names = [name for name in value if isinstance(name, str)]
+    if len(names) != len(value):
+        raise ValueError("a list of nodes holds names only: write a mapping of names to give a node a rack or a state")
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"node {', '.join(repeated)} stands twice in this list: keep one")
+    return {name: {} for name in names}
+
+
+class Node(Section):
+    """One machine: where it stands and what may be expected of it."""
+
+    rack: LabelValue | None = Field(None, description="rack, for power budgets and topology")
+    leaf: LabelValue | None = Field(None, description="leaf switch of its rails, for topology")
+    bmc: Annotated[str, AfterValidator(_address)] | None = Field(
+        None, description="address of its management controller"
+    )
+    state: Literal["planned", "accepting", "active", "quarantined", "retired"] = Field(
+        "active", description="decides image, quota, alerts and patches together"
+    )
+    reason: Text | None = Field(None, description="why it is in this state; needed when quarantined")
+    talos_version: Version | None = Field(None, description="its Talos release while a rollout is under way")
+
+
+class Gpu(Section):
+    """The accelerators of every node in a pool."""
+
+    model: Text = Field(description="a model of facts/gpus.toml, such as h100-sxm-80gb")
+    per_node: Annotated[int, Field(ge=1, le=16)] | None = Field(None, description="cards a node; default by model")
+
+
+class Taint(Section):
+    """A taint that the kubelet registers with."""
+
+    key: Text
+    value: LabelValue = ""
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
+
+
+class PoolImage(Section):
+    """What this pool's image has beyond, or instead of, the section `image`."""
+
+    driver_track: Literal["production", "lts"] | None = Field(None, description="NVIDIA driver branch of the image")
+    kernel_modules: Literal["open", "proprietary"] | None = Field(None, description="NVIDIA kernel modules")
+    extensions: tuple[Text, ...] = Field((), description="further system extensions, as siderolabs/<name>")
+    kernel_args: tuple[Text, ...] = Field((), description="further kernel arguments")
+
+
+class Pool(Section):
+    """Nodes of equal hardware that get one image class."""
+
+    os: Literal["talos", "other"] = Field("talos", description="operating system of the nodes")
+    talos_version: Version | None = Field(None, description="Talos release of this pool, default cluster.talosVersion")
+    architecture: Literal["amd64", "arm64"] | None = Field(None, description="CPU architecture, default by GPU model")
+    gpu: Gpu | None = Field(None, description="its accelerators; a pool without is plain")
+    image: PoolImage = Field(default_factory=PoolImage, description="differences of its image")
+    labels: dict[str, LabelValue] = Field(default_factory=dict, description="further static node labels")
+    taints: tuple[Taint, ...] = Field((), description="taints; operators' tolerations follow from them")
+    nodes: Annotated[dict[NodeName, Node], BeforeValidator(_names_to_mapping)] = Field(
+        description="node names, as a list or as a mapping to rack, leaf, bmc, state"
+    )
+
+    @model_validator(mode="after")
+    def _versions(self) -> Pool:
+        if self.os == "other" and self.talos_version:
+            raise ValueError("a pool with os: other has no talosVersion: remove one of the two")
+        return self
+
+
+class Rack(Section):
+    """A rack and what it may draw."""
+
+    power_budget_watts: Annotated[int, Field(ge=1)] | None = Field(None, description="electrical budget in watts")
+
+
+class Inventory(Section):
+    """All pools and racks of this environment."""
+
+    pools: Annotated[dict[DnsLabel, Pool], Field(min_length=1)] = Field(description="pools by name")
+    racks: dict[LabelValue, Rack] = Field(default_factory=dict, description="racks by name")

@@ -1,0 +1,55 @@
+"""Sections `operators` and `gpu`: what is installed into the cluster, by whom, from where."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from gpu_platform.settings.base import DnsLabel, Section, Text, Version
+
+
+class Chart(Section):
+    """Where a chart comes from, when not from its public repository."""
+
+    path: Text | None = Field(None, description="a local chart directory, relative to the project")
+    repository: Annotated[Text, Field(pattern=r"^(https?|oci)://")] | None = Field(
+        None, description="a Helm repository (https://) or OCI registry (oci://)"
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Chart:
+        if self.path and self.repository:
+            raise ValueError("name one of path and repository, not both")
+        return self
+
+
+class Operator(Section):
+    """One operator: installed by this stack, or there already."""
+
+    manage: Literal["install", "existing"] = Field(
+        "install", description="existing: somebody else's release, left alone"
+    )
+    version: Version | None = Field(None, description="chart version; needed with existing")
+    namespace: DnsLabel | None = Field(None, description="its namespace")
+    manage_namespace: Literal["install", "existing"] = Field(
+        "install", description="whether its namespace exists already"
+    )
+    chart: Chart = Field(default_factory=Chart, description="where the chart comes from")
+    timeout_seconds: Annotated[int, Field(ge=10, le=3600)] | None = Field(
+        None, description="how long Helm waits, seconds"
+    )
+
+
+class Operators(Section):
+    """The operators of the platform; what is left out is installed with its default version."""
+
+    gpu_operator: Operator = Field(default_factory=Operator, alias="gpu-operator", description="NVIDIA GPU operator")
+    nfd: Operator = Field(default_factory=Operator, description="Node Feature Discovery, one for all vendors")
+
+
+class GpuSettings(Section):
+    """What the GPU operator hands out and how it is watched."""
+
+    service_monitor: bool = Field(False, description="create the DCGM exporter's ServiceMonitor; its CRD must exist")
+    validation_workload: bool = Field(False, description="let the operator's validator run a pod that takes a GPU")

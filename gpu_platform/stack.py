@@ -1,0 +1,53 @@
+"""The bridge from a running Pulumi program to the plan: its configuration in, findings out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pulumi
+from pulumi.runtime import config
+
+from gpu_platform.findings import Severity
+from gpu_platform.planning import plan
+from gpu_platform.settings.root import NAMESPACE, SECRETS
+
+if TYPE_CHECKING:
+    from gpu_platform.planning.model import Plan
+
+
+def planned() -> Plan:
+    """Return the plan of the running stack, warnings in its log; raises RunError with every finding when it has none."""
+    result = plan(document())
+    warnings = [one for one in result.findings if one.severity is Severity.WARNING]
+    for one in warnings:
+        pulumi.log.warn(str(one))
+    if result.plan is None:
+        wrong = [str(one) for one in result.findings if one.severity is Severity.ERROR]
+        lines = "\n".join(f"  {line}" for line in wrong)
+        raise pulumi.RunError(f"{len(wrong)} to mend in the stack file of {pulumi.get_stack()}:\n{lines}")
+    return result.plan
+
+
+def document() -> dict[str, Any]:
+    """Return the stack's keys of our namespace by their short names; what is secret stays closed.
+
+    A section of which any part is secret is closed as a whole: Pulumi tells no more than that.
+    """
+    values = {**config.get_config_env(), **config.CONFIG.get()}
+    secret = {*config.get_config_secret_keys_env(), *config._SECRET_KEYS.get()}  # noqa: SLF001 - no public way to list them
+    prefix = f"{NAMESPACE}:"
+    return {
+        key.removeprefix(prefix): {"secure": ""} if key in secret else _decoded(key.removeprefix(prefix), value)
+        for key, value in values.items()
+        if key.startswith(prefix)
+    }
+
+
+def _decoded(name: str, value: Any) -> Any:
+    if name in SECRETS or not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value

@@ -1,0 +1,91 @@
+"""What a person types, and what comes back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.stack_files import FIXTURES, PROJECT
+
+BROKEN = FIXTURES / "invalid" / "unknown-key.yaml"
+WARNING = FIXTURES / "warning" / "preview-offline.yaml"
+GOOD = FIXTURES / "valid" / "three-lines.yaml"
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "gpu_platform", *map(str, arguments)]
+    done = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stdout + done.stderr
+    return done
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (("check", GOOD), 0),
+        (("check", BROKEN), 1),
+        (("check", WARNING), 0),
+        (("check", WARNING, "--strict"), 1),
+        (("check", "no-such-stack"), 2),
+        (("check", FIXTURES), 2),
+        (("render", BROKEN), 1),
+        (("explain", BROKEN), 1),
+        (("schematic", BROKEN), 1),
+        (("schematic",), 2),
+        (("schematic", GOOD, "--pool", "nope"), 2),
+        (("schematic", "--file", BROKEN), 2),
+        (("review", "no-such-file"), 2),
+        (("review", GOOD), 2),
+        (("rules",), 0),
+        (("schema",), 0),
+        (("nonsense",), 2),
+    ],
+)
+def test_exit_states(arguments: tuple[object, ...], status: int) -> None:
+    assert run(*arguments).returncode == status
+
+
+def test_check_prints_one_line_a_finding_and_the_count() -> None:
+    assert run("check", BROKEN).stdout.splitlines() == [
+        "error CFG-001 cluster.talosVerson: unknown key; did you mean talosVersion?",
+        "1 errors, 0 warnings",
+    ]
+
+
+def test_check_as_json_has_five_keys() -> None:
+    found = json.loads(run("check", BROKEN, "--json").stdout)
+    assert [set(one) for one in found] == [{"rule", "severity", "path", "message", "fix"}]
+
+
+def test_render_writes_files_that_are_yaml(tmp_path: Path) -> None:
+    assert run("render", "prod", "--output", tmp_path).returncode == 0
+    written = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.yaml"))
+    assert "gpu-operator/releases/gpu-operator.values.yaml" in written
+    assert "schematics/h100-train.yaml" in written
+    for path in tmp_path.rglob("*.yaml"):
+        assert list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+
+
+def test_schematic_of_a_file_and_of_a_pool_agree(tmp_path: Path) -> None:
+    shown = json.loads(run("schematic", "prod", "--pool", "h100-train", "--json").stdout)["h100-train"]
+    (tmp_path / "mine.yaml").write_text(shown["schematic"])
+    again = json.loads(run("schematic", "--file", tmp_path / "mine.yaml", "--json").stdout)["mine.yaml"]
+    assert again == shown
+
+
+def test_explain_names_installer_driver_and_what_is_off() -> None:
+    text = run("explain", FIXTURES / "valid" / "phase-image.yaml").stdout
+    assert "factory.talos.dev/metal-installer/" in text
+    assert "595.91.07 (production, open modules)" in text
+    assert "off, because cluster.phase is image" in text
+
+
+@pytest.mark.parametrize("stack", ["prod", "staging", "sandbox"])
+def test_what_check_says_of_the_projects_stacks_is_a_golden(stack: str) -> None:
+    golden = PROJECT / "tests" / "golden" / f"check.{stack}.txt"
+    assert run("check", stack).stdout == golden.read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def planned() -> Plan:
-    """Return the plan of the running stack, warnings in its log; raises RunError with every finding when it has none."""
+    """Return the plan of the running stack, warnings in its log; raises RunError with all findings when there is none."""
     result = plan(document())
     warnings = [one for one in result.findings if one.severity is Severity.WARNING]
     for one in warnings:
@@ -35,7 +35,7 @@ def document() -> dict[str, Any]:
     A section of which any part is secret is closed as a whole: Pulumi tells no more than that.
     """
     values = {**config.get_config_env(), **config.CONFIG.get()}
-    secret = {*config.get_config_secret_keys_env(), *config._SECRET_KEYS.get()}  # noqa: SLF001 - no public way to list them
+    secret = {*config.get_config_secret_keys_env(), *config._SECRET_KEYS.get()}
     prefix = f"{NAMESPACE}:"
     return {
         key.removeprefix(prefix): {"secure": ""} if key in secret else _decoded(key.removeprefix(prefix), value)

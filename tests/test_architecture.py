@@ -31,7 +31,9 @@ def test_versions_stand_in_the_facts_and_nowhere_in_code() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("path", sorted((PROJECT / "gpu_platform" / "facts").glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((PROJECT / "gpu_platform" / "facts").glob("*.toml")), ids=lambda path: path.stem
+)
 def test_a_table_of_facts_names_its_sources(path: object) -> None:
     name = str(getattr(path, "stem", ""))
     text = (PROJECT / "gpu_platform" / "facts" / f"{name}.toml").read_text(encoding="utf-8")
@@ -40,7 +42,9 @@ def test_a_table_of_facts_names_its_sources(path: object) -> None:
 
 
 def test_no_file_is_a_labyrinth() -> None:
-    files = [path for top in ("gpu_platform", "components", "sandbox", "tests") for path in (PROJECT / top).rglob("*.py")]
+    files = [
+        path for top in ("gpu_platform", "components", "sandbox", "tests") for path in (PROJECT / top).rglob("*.py")
+    ]
     assert [path for path in files if len(path.read_text(encoding="utf-8").splitlines()) > 300] == []
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
 from tests.stack_files import FIXTURES, PROJECT
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BROKEN = FIXTURES / "invalid" / "unknown-key.yaml"
 WARNING = FIXTURES / "warning" / "preview-offline.yaml"
@@ -19,7 +22,7 @@ GOOD = FIXTURES / "valid" / "three-lines.yaml"
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-m", "gpu_platform", *map(str, arguments)]
-    done = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=False, timeout=30)
     assert "Traceback" not in done.stdout + done.stderr
     return done
 

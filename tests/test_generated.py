@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -29,8 +30,8 @@ def test_the_outputs_contract_has_not_drifted() -> None:
 @pytest.mark.parametrize(
     "path", [*PROJECT.glob("Pulumi.*.yaml"), *FIXTURES.glob("valid/*.yaml")], ids=lambda path: path.stem
 )
-def test_the_editors_schema_accepts_what_the_plan_accepts(path: object) -> None:
-    content = yaml.safe_load(open(str(path), encoding="utf-8").read())  # noqa: PTH123, SIM115
+def test_the_editors_schema_accepts_what_the_plan_accepts(path: Path) -> None:
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
     jsonschema.validate(content, stack_file_schema())
 
 

@@ -107,7 +107,7 @@ def _name(path: str, name: str, talos: str, here: set[str]) -> Iterator[Finding]
     alias = {row["old"]: row["new"] for row in facts.table("talos").get("alias", ())}
     if not name.startswith("siderolabs/"):
         yield finding(
-            "IMG-004", path, f"{name!r} is no official extension name", f"write siderolabs/{name.split('/')[-1]}"
+            "IMG-004", path, f"{name!r} is no official extension name", f"write siderolabs/{name.rpartition('/')[2]}"
         )
     elif name in alias:
         yield finding("IMG-004", path, f"{name} is an old name", f"write {alias[name]}")
@@ -125,6 +125,7 @@ def _flavours(path: str, names: tuple[str, ...]) -> Iterator[Finding]:
     if len(modules) > 1:
         message = f"{modules[0]} and {modules[1]} are in one image"
         yield finding("IMG-009", f"{path}.image", message, "keep one: driverTrack and kernelModules choose it")
+        return
     for prefix in (TOOLKIT, FABRIC_MANAGER):
         for name in (name for name in names if name.startswith(prefix)):
             if not modules:

@@ -65,7 +65,10 @@ def reasons(plan: Plan) -> Iterator[tuple[str, str]]:
             yield path, f"{image.kernel_modules}: what drives {_model(plan, image)} (facts/gpus.toml)"
         for each in image.extensions:
             if "fabricmanager" in each.name:
-                yield f"inventory.pools.{image.pool}", "fabric manager: its boards have NVSwitches (CUDA error 802 without)"
+                yield (
+                    f"inventory.pools.{image.pool}",
+                    "fabric manager: its boards have NVSwitches (CUDA error 802 without)",
+                )
     if plan.cluster.kubeconfig.kind == "ambient":
         yield "cluster.kubeconfigFrom", "the ambient kubeconfig, since no other is named"
 
@@ -97,7 +100,9 @@ def for_people(plan: Plan) -> Iterator[RenderableType]:
 
 
 def _table(title: str, rows: Iterable[tuple[str, str]]) -> Table:
-    table = Table(title=title, title_justify="left", show_header=False, title_style="bold", box=None, padding=(0, 2, 0, 2))
+    table = Table(
+        title=title, title_justify="left", show_header=False, title_style="bold", box=None, padding=(0, 2, 0, 2)
+    )
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
     for key, value in rows:

@@ -6,12 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from gpu_platform.findings import Finding, finding
 from gpu_platform.settings.root import NAMESPACE
-
-Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from gpu_platform.strict_yaml import NotYaml, load as load_yaml
 
 
 @dataclass(frozen=True)
@@ -20,26 +17,6 @@ class Document:
 
     keys: dict[str, Any] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
-
-
-class _Strict(Loader):  # type: ignore[misc]
-    """YAML in which a key stands once, as in the engine's own reader."""
-
-
-def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
-    loader.flatten_mapping(node)
-    seen: dict[Any, Any] = {}
-    for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        if isinstance(key, list | dict | set):
-            raise yaml.MarkedYAMLError(problem="a key is no plain word", problem_mark=key_node.start_mark)
-        if key in seen:
-            raise yaml.MarkedYAMLError(problem=f"key {key!r} stands twice", problem_mark=key_node.start_mark)
-        seen[key] = loader.construct_object(value_node, deep=True)
-    return seen
-
-
-_Strict.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 
 
 def stack_file(name: str, directory: Path) -> Path:
@@ -63,13 +40,9 @@ def load(path: Path) -> Document:
 def parse(text: str, path: Path) -> Document:
     """Return the document in `text`; `path` names it in findings."""
     try:
-        content = yaml.load(text, Loader=_Strict)  # noqa: S506 - a safe loader, made stricter
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        return _broken(path, f"it is not YAML ({where}{error.problem or error.context})", "mend that line")
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
-        return _broken(path, f"it is not YAML ({str(error).splitlines()[0]})", "write a stack file, see README.md")
+        content = load_yaml(text)
+    except NotYaml as error:
+        return _broken(path, str(error), "mend that line")
     if not isinstance(content, dict) or not isinstance(content.get("config"), dict):
         what = "it is empty" if content is None else "it has no mapping `config`"
         return Document({}, (finding("CFG-005", str(path), what, f"begin with config: and {NAMESPACE}:cluster"),))

@@ -82,9 +82,10 @@ class Pool(Section):
     image: PoolImage = Field(default_factory=PoolImage, description="differences of its image")
     labels: dict[str, LabelValue] = Field(default_factory=dict, description="further static node labels")
     taints: tuple[Taint, ...] = Field((), description="taints; operators' tolerations follow from them")
-    nodes: Annotated[dict[NodeName, Node], BeforeValidator(_names_to_mapping)] = Field(
-        description="node names, as a list or as a mapping to rack, leaf, bmc, state"
-    )
+    nodes: Annotated[
+        dict[NodeName, Node],
+        BeforeValidator(_names_to_mapping, json_schema_input_type=dict[NodeName, Node | None] | list[NodeName]),
+    ] = Field(description="node names, as a list or as a mapping to rack, leaf, bmc, state")
 
     @model_validator(mode="after")
     def _versions(self) -> Pool:

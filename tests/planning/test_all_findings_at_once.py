@@ -83,7 +83,10 @@ def test_five_hundred_broken_documents_end_in_findings_or_a_plan(base: dict[str,
 
 
 @settings(max_examples=200, deadline=None)
-@given(text=st.text(max_size=200) | st.sampled_from(["config:", "[]", "a: &a [*a]", "!!python/object:x.y {}", "? [a]\n: b"]))
+@given(
+    text=st.text(max_size=200)
+    | st.sampled_from(["config:", "[]", "a: &a [*a]", "!!python/object:x.y {}", "? [a]\n: b"])
+)
 def test_any_text_is_findings_or_a_document(text: str) -> None:
     read = parse(text, FIXTURES / "some.yaml")
     assert read.findings or read.keys

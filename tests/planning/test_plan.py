@@ -20,7 +20,8 @@ def test_three_lines_give_an_image_and_both_operators() -> None:
 
 def test_an_sxm_board_gets_the_fabric_manager_and_a_four_card_board_does_not() -> None:
     eight, four = (
-        good(document(inventory=pool(gpu={"model": "h100-sxm-80gb", "perNode": count}))).image.classes[0] for count in (8, 4)
+        good(document(inventory=pool(gpu={"model": "h100-sxm-80gb", "perNode": count}))).image.classes[0]
+        for count in (8, 4)
     )
     names = [one.name for one in eight.extensions]
     assert names == [
@@ -33,7 +34,9 @@ def test_an_sxm_board_gets_the_fabric_manager_and_a_four_card_board_does_not() -
 
 def test_the_driver_is_the_one_of_branch_and_point_release() -> None:
     versions = {
-        (talos, track): good(document(inventory=pool(talosVersion=talos, image={"driverTrack": track}))).image.classes[0]
+        (talos, track): good(document(inventory=pool(talosVersion=talos, image={"driverTrack": track}))).image.classes[
+            0
+        ]
         for talos in ("v1.13.0", "v1.13.9")
         for track in ("production", "lts")
     }
@@ -80,7 +83,9 @@ def test_a_node_of_another_release_gets_a_class_of_its_own_and_the_same_schemati
     assert {node.name: node.image_class for node in plan.nodes} == {"gpu-01": "h100", "gpu-02": "h100-v1.13.8"}
 
 
-@pytest.mark.parametrize(("state", "boots"), [("planned", False), ("accepting", True), ("active", True), ("retired", False)])
+@pytest.mark.parametrize(
+    ("state", "boots"), [("planned", False), ("accepting", True), ("active", True), ("retired", False)]
+)
 def test_node_state_decides_whether_an_image_is_made(state: str, boots: bool) -> None:
     plan = good(document(inventory=pool(nodes={"gpu-01": {"state": state}})))
     assert bool(plan.image.classes) is boots
@@ -138,4 +143,6 @@ def test_two_contributions_that_disagree_are_named_with_both_owners() -> None:
         [Contribution("driver", sysctls={"a": "1"}), Contribution("fabric", sysctls={"a": "2", "b": "3"})]
     )
     assert merged.sysctls == {"a": "1", "b": "3"}
-    assert [(one.setting, one.owners, one.values) for one in conflicts] == [("sysctls.a", ("driver", "fabric"), ("1", "2"))]
+    assert [(one.setting, one.owners, one.values) for one in conflicts] == [
+        ("sysctls.a", ("driver", "fabric"), ("1", "2"))
+    ]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from gpu_platform.findings import Severity, rules
 from tests.stack_files import FIXTURES, PROJECT, planned_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BREAKING = sorted([*FIXTURES.glob("invalid/*.yaml"), *FIXTURES.glob("warning/*.yaml")])
 

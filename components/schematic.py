@@ -1,0 +1,32 @@
+"""The resource of one Image Factory schematic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pulumi
+from pulumi.dynamic import Resource
+
+from gpu_platform.providers.schematic import SchematicProvider
+
+if TYPE_CHECKING:
+    from gpu_platform.planning.model import ImageClass, ImagePlan
+
+
+class Schematic(Resource, module="gpu-platform", name="Schematic"):
+    """The document of one image class, registered with the factory."""
+
+    schematic_id: pulumi.Output[str]
+    installer: pulumi.Output[str]
+
+    def __init__(self, name: str, plan: ImagePlan, image: ImageClass, opts: pulumi.ResourceOptions) -> None:
+        inputs = {
+            "factory_url": plan.factory_url,
+            "ca_file": plan.ca_file,
+            "talos_version": image.talos_version,
+            "schematic": image.schematic,
+            "installer": image.boot.installer,
+            "path": f"inventory.pools.{image.pool}",
+            "schematic_id": None,
+        }
+        super().__init__(SchematicProvider(), name, inputs, opts)

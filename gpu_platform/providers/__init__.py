@@ -1,0 +1,1 @@
+"""Dynamic providers: their modules and class names are part of every stack's state."""

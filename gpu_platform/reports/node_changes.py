@@ -1,0 +1,121 @@
+"""What a change of the stack means to machines: which have to be upgraded, and what their images gain and lose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gpu_platform import facts
+from gpu_platform.settings.base import minor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gpu_platform.outputs import ImageClassOutput, NodeOutput, PlatformOutputs
+
+
+@dataclass(frozen=True)
+class NodeChange:
+    """One machine and the one reason why it is touched."""
+
+    name: str
+    reason: str
+    reboots: bool
+    gpus: int
+
+    def __str__(self) -> str:
+        """Return the line of the comment."""
+        cards = f" ({self.gpus} GPUs)" if self.gpus else ""
+        return f"{'**reboots** ' if self.reboots else ''}{self.name}{cards}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class ClassChange:
+    """One image class: its schematic, extensions, driver and kernel arguments, old and new."""
+
+    name: str
+    schematic: str
+    details: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the line of the comment."""
+        return f"{self.name}: {self.schematic}" + "".join(f"; {one}" for one in self.details)
+
+
+def node_changes(before: PlatformOutputs | None, after: PlatformOutputs | None) -> tuple[NodeChange, ...]:
+    """Return every machine that a change touches, those that reboot first; nothing when either side is unknown."""
+    if before is None or after is None:
+        return ()
+    found = [
+        change
+        for name in dict.fromkeys((*before.nodes, *after.nodes))
+        if (change := _node(name, before, after)) is not None
+    ]
+    return tuple(sorted(found, key=lambda one: not one.reboots))
+
+
+def _node(name: str, before: PlatformOutputs, after: PlatformOutputs) -> NodeChange | None:
+    old, new = before.nodes.get(name), after.nodes.get(name)
+    if new is None:
+        gpus = old.gpu_count if old else 0
+        return NodeChange(name, "leaves the inventory; nothing switches it off", reboots=False, gpus=gpus)
+    reason, reboots = _reason(old, new, before, after)
+    return NodeChange(name, reason, reboots, new.gpu_count) if reason else None
+
+
+def _reason(
+    old: NodeOutput | None, new: NodeOutput, before: PlatformOutputs, after: PlatformOutputs
+) -> tuple[str | None, bool]:
+    if new.installer is None:
+        return (f"is {new.state}: it gets no image" if old is None or old.state != new.state else None), False
+    if old is None or old.installer is None:
+        return f"is new: install it from {new.installer}", False
+    if old.installer != new.installer:
+        # Applying a configuration never re-images a machine; talosctl upgrade does, and that reboots it.
+        return f"needs `talosctl upgrade --nodes ADDRESS --image {new.installer}`", True
+    if _patch(old, before) != _patch(new, after):
+        documents = facts.table("compat")["machine_config_documents"]["talos"]
+        talos = after.image_classes[new.image_class or ""].talos_version
+        quiet = minor(talos) >= minor(f"{documents}.0")
+        return f"gets a new machine configuration ({'no reboot' if quiet else 'Talos may reboot for it'})", False
+    return (f"goes from {old.state} to {new.state}" if old.state != new.state else None), False
+
+
+def _patch(node: NodeOutput, outputs: PlatformOutputs) -> str | None:
+    one = outputs.image_classes.get(node.image_class or "")
+    return one.machine_config_patch if one else None
+
+
+def class_changes(before: PlatformOutputs | None, after: PlatformOutputs | None) -> tuple[ClassChange, ...]:
+    """Return every image class that is new, gone or different."""
+    if after is None:
+        return ()
+    olds = before.image_classes if before else {}
+    names = dict.fromkeys((*olds, *after.image_classes))
+    changes = (_class(name, olds.get(name), after.image_classes.get(name)) for name in names)
+    return tuple(one for one in changes if one is not None)
+
+
+def _class(name: str, old: ImageClassOutput | None, new: ImageClassOutput | None) -> ClassChange | None:
+    if new is None:
+        return ClassChange(name, f"no node boots `{old.schematic_id[:12] if old else ''}` any more", ())
+    if old is None:
+        return ClassChange(name, f"new image `{new.installer}`", tuple(_contents(None, new)))
+    if old.installer == new.installer:
+        return None
+    return ClassChange(name, f"`{old.installer}` → `{new.installer}`", tuple(_contents(old, new)))
+
+
+def _contents(old: ImageClassOutput | None, new: ImageClassOutput) -> Iterator[str]:
+    was = {one.name: one.version for one in old.extensions} if old else {}
+    now = {one.name: one.version for one in new.extensions}
+    for name in sorted({*was, *now}):
+        short = name.removeprefix("siderolabs/")
+        if name not in was:
+            yield f"+{short} {now[name] or ''}".rstrip()
+        elif name not in now:
+            yield f"-{short}"
+        elif was[name] != now[name]:
+            yield f"{short} {was[name] or 'unknown'} → {now[name] or 'unknown'}"
+    if old and old.kernel_args != new.kernel_args:
+        yield f"kernel args `{' '.join(old.kernel_args) or 'none'}` → `{' '.join(new.kernel_args) or 'none'}`"

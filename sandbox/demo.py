@@ -1,0 +1,137 @@
+"""`make demo`: the path of a platform engineer from nothing to published GPUs, on this machine alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from sandbox.errors import SandboxError
+from sandbox.kube import Kube, until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from sandbox.state import State
+
+STACK = "sandbox"
+DEVICES = "sandbox.gpu-platform/devices"
+
+
+def demo(directory: Path) -> None:
+    """Build, start, `pulumi up`, let the machines boot what the stack says, show what came of it.
+
+    Raises SandboxError when a step fails; the sandbox stays up, so that a person can look.
+    """
+    from sandbox import factory, overlay
+    from sandbox.build import run
+    from sandbox.devices.boot import boot
+    from sandbox.environment import PROJECT, environment
+    from sandbox.lifecycle import up
+
+    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    step = _Steps(console)
+    step("engines", lambda: run(console=console))
+    state: State = step("sandbox", lambda: up(directory, PROJECT / f"Pulumi.{STACK}.yaml"))
+    env, file = environment(state), overlay.write(state, STACK)
+    pulumi = _Pulumi(env, file, PROJECT, console)
+    step("pulumi up", pulumi.up)
+    outputs = pulumi.outputs()
+    kube = Kube.of(state)
+    step("machines boot their images", lambda: boot(kube, outputs, factory.url(state)))
+    step("GPUs are published", lambda: until("GPUs", lambda: _published(kube, outputs), timeout=30))
+    console.print(_nodes(kube, outputs))
+    console.print(f"\nready after {step.total():.0f} s. Look around:\n")
+    for line in (
+        "python -m sandbox status                  what runs, and every node",
+        'eval "$(python -m sandbox env)"           pulumi, kubeconfig and backend of the sandbox in your shell',
+        f"pulumi stack --stack {STACK}                the resources, and the outputs other stacks read",
+        f"python -m gpu_platform explain {STACK}      what the stack file means",
+        "python -m sandbox down                    stop everything",
+    ):
+        console.print(f"  {line}")
+
+
+class _Steps:
+    """Runs one step after the other and says how long each took."""
+
+    def __init__(self, console: Console) -> None:
+        self._console, self._began = console, time.monotonic()
+
+    def __call__(self, title: str, act: Callable[[], Any]) -> Any:
+        self._console.rule(f"[bold]{title}", align="left")
+        began = time.monotonic()
+        result = act()
+        self._console.print(f"{title}: {time.monotonic() - began:.1f} s", style="green")
+        return result
+
+    def total(self) -> float:
+        return time.monotonic() - self._began
+
+
+class _Pulumi:
+    """The project's own program, on the sandbox's copy of the stack file."""
+
+    def __init__(self, env: dict[str, str], file: Path, project: Path, console: Console) -> None:
+        self._env, self._project, self._console = {**os.environ, **env}, project, console
+        self._where = ["--stack", STACK, "--config-file", str(file), "--non-interactive"]
+
+    def up(self) -> None:
+        if self._run("stack", "select", "--stack", STACK, "--create", "--non-interactive", quiet=True):
+            raise SandboxError("pulumi could not make the stack: see above")
+        self._console.print(f"$ pulumi up --stack {STACK} --yes", style="bold")
+        if self._run("up", "--yes", "--skip-preview", "--suppress-outputs", *self._where):
+            raise SandboxError("pulumi up failed: its last lines say why; mend it and run `make demo` again")
+
+    def outputs(self) -> dict[str, Any]:
+        words = ["pulumi", "stack", "output", "--stack", STACK, "--json", "--non-interactive"]
+        done = subprocess.run(words, env=self._env, cwd=self._project, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SandboxError(f"pulumi stack output failed: {done.stderr.strip()}")
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    def _run(self, *arguments: str, quiet: bool = False) -> int:
+        sink = subprocess.DEVNULL if quiet else None
+        words = ["pulumi", *arguments]
+        return subprocess.run(words, env=self._env, cwd=self._project, stdout=sink, stdin=sink, check=False).returncode
+
+
+def _published(kube: Kube, outputs: dict[str, Any]) -> bool:
+    """Tell whether every node that boots an image and has cards hands them out."""
+    wanted = {name: node["gpuCount"] for name, node in outputs["nodes"].items() if node["installer"]}
+    have = {node["metadata"]["name"]: _gpus(node) for node in kube.items("v1", "nodes")}
+    return all(have.get(name, 0) == count for name, count in wanted.items())
+
+
+def _gpus(node: dict[str, Any]) -> int:
+    return int(node["status"].get("allocatable", {}).get("nvidia.com/gpu", 0))
+
+
+def _nodes(kube: Kube, outputs: dict[str, Any]) -> Table:
+    """Return the table of nodes: what the stack says of each, and what the cluster says."""
+    table = Table(title="nodes", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for column in ("node", "state", "schematic", "installer", "driver", "GPUs", "devices"):
+        table.add_column(column, no_wrap=column != "devices", overflow="fold")
+    live = {node["metadata"]["name"]: node for node in kube.items("v1", "nodes")}
+    for name, node in outputs["nodes"].items():
+        image = outputs["imageClasses"].get(node["imageClass"] or "")
+        annotations = live.get(name, {}).get("metadata", {}).get("annotations", {})
+        schematic = image["schematicId"] if image else ""
+        table.add_row(
+            name,
+            node["state"],
+            schematic[:12],
+            (node["installer"] or "").replace(schematic, f"{schematic[:12]}…") if schematic else "",
+            str((image["driver"] or {}).get("version", "")) if image else "",
+            str(_gpus(live[name])) if name in live else "",
+            annotations.get(DEVICES, "not in the cluster" if name not in live else ""),
+        )
+    return table

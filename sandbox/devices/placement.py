@@ -1,0 +1,49 @@
+"""Which nodes a DaemonSet's pods may run on, as the scheduler and Pod Security admission would say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sandbox.devices.hardware import Machine, Object
+
+# The DaemonSet controller tolerates these for every pod that it makes.
+_ALWAYS = tuple(
+    f"node.kubernetes.io/{what}"
+    for what in ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
+)
+ENFORCE = "pod-security.kubernetes.io/enforce"
+
+
+def untolerated(machine: Machine, tolerations: Iterable[Object]) -> Object | None:
+    """Return the first taint that keeps a DaemonSet's pods off the machine."""
+    allowed = tuple(tolerations)
+    for taint in machine.taints:
+        repels = taint.get("effect") != "PreferNoSchedule" and taint.get("key") not in _ALWAYS
+        if repels and not any(_tolerates(one, taint) for one in allowed):
+            return taint
+    return None
+
+
+def spelled(taint: Object) -> str:
+    """Return a taint as kubectl writes it."""
+    value = f"={taint['value']}" if taint.get("value") else ""
+    return f"{taint.get('key')}{value}:{taint.get('effect')}"
+
+
+def admits_privileged(namespace_labels: dict[str, str] | None) -> bool:
+    """Tell whether Talos admits pods with host paths in a namespace: only where it says so, the default is baseline."""
+    return (namespace_labels or {}).get(ENFORCE) == "privileged"
+
+
+def _tolerates(toleration: Object, taint: Object) -> bool:
+    if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
+        return False
+    operator = toleration.get("operator") or "Equal"
+    if not toleration.get("key"):
+        return bool(operator == "Exists")
+    if toleration["key"] != taint.get("key"):
+        return False
+    return operator == "Exists" or (toleration.get("value") or "") == (taint.get("value") or "")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pulumi
 from pulumi.dynamic import Resource
 
 from gpu_platform.providers.schematic import SchematicProvider
 
 if TYPE_CHECKING:
+    import pulumi
+
     from gpu_platform.planning.model import ImageClass, ImagePlan
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pulumi
+
 from components.schematic import Schematic
 
 if TYPE_CHECKING:

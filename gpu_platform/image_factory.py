@@ -12,7 +12,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.util.retry import Retry
 
-# An ingress in front of the factory answers these while it has no replica; the factory itself answers 500 for a passing fault.
+# An ingress in front of the factory answers these while it has no replica; the factory itself answers 500.
 _PASSING = (429, 502, 503, 504)
 
 

@@ -128,7 +128,7 @@ def export(outputs: PlatformOutputs, *, after: pulumi.Output[Any]) -> None:
     import pulumi
 
     for key, value in outputs.model_dump(by_alias=True, mode="json").items():
-        pulumi.export(key, after.apply(lambda _, value=value: value))
+        pulumi.export(key, pulumi.Output.all(after, value).apply(lambda pair: pair[1]))
 
 
 class PlatformReference:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def planned() -> Plan:
-    """Return the plan of the running stack, warnings in its log; raises RunError with all findings when there is none."""
+    """Return the plan of the running stack, warnings in its log; raises RunError with all findings if it has none."""
     result = plan(document())
     warnings = [one for one in result.findings if one.severity is Severity.WARNING]
     for one in warnings:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 PORTS = ("etcd", "etcd-peer", "api", "controller-manager", "scheduler", "kwok")
 
-# Without a kubelet, volumes or a cloud these controllers only log errors. EndpointSlices are left to hand-made ones, so that
-# the API server can reach no address but loopback; endpoints stay on, since the provider waits for Services by them.
+# Without a kubelet, volumes or a cloud these controllers only log errors. EndpointSlices are left to hand-made ones, so
+# that the API server can reach no address but loopback; endpoints stay: the provider waits for Services by them.
 WITHOUT_CONTROLLERS = (
     "bootstrap-signer-controller",
     "certificatesigningrequest-approving-controller",
@@ -190,7 +190,7 @@ def start_scheduler(state: State) -> None:
 
 
 def start_kwok(state: State) -> None:
-    """Start kwok, which plays the kubelets of all nodes; pods get addresses of the benchmark range that nothing dials."""
+    """Start kwok, which plays all kubelets; pods get addresses of the benchmark range, which nothing dials."""
     state.spawn(
         "kwok",
         binary("kwok"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sandbox.state import State
 
 STACK = "sandbox"
-DEVICES = "sandbox.gpu-platform/devices"
+SCHEMATIC = "extensions.talos.dev/schematic"
 
 
 def demo(directory: Path) -> None:
@@ -30,30 +30,34 @@ def demo(directory: Path) -> None:
 
     Raises SandboxError when a step fails; the sandbox stays up, so that a person can look.
     """
-    from sandbox import factory, overlay
+    from sandbox import factory, overlay, stacks
     from sandbox.build import run
     from sandbox.devices.boot import boot
-    from sandbox.environment import PROJECT, environment
+    from sandbox.environment import environment
     from sandbox.lifecycle import up
+    from sandbox.state import PROJECT
 
     console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
     step = _Steps(console)
     step("engines", lambda: run(console=console))
     state: State = step("sandbox", lambda: up(directory, PROJECT / f"Pulumi.{STACK}.yaml"))
-    env, file = environment(state), overlay.write(state, STACK)
-    pulumi = _Pulumi(env, file, PROJECT, console)
+    file = overlay.write(state, STACK)
+    stacks.create(state, STACK, file)
+    pulumi = _Pulumi(environment(state), file, PROJECT, console)
     step("pulumi up", pulumi.up)
     outputs = pulumi.outputs()
     kube = Kube.of(state)
     step("machines boot their images", lambda: boot(kube, outputs, factory.url(state)))
     step("GPUs are published", lambda: until("GPUs", lambda: _published(kube, outputs), timeout=30))
+    console.print(_images(outputs))
+    console.print()
     console.print(_nodes(kube, outputs))
     console.print(f"\nready after {step.total():.0f} s. Look around:\n")
     for line in (
         "python -m sandbox status                  what runs, and every node",
         'eval "$(python -m sandbox env)"           pulumi, kubeconfig and backend of the sandbox in your shell',
-        f"pulumi stack --stack {STACK}                the resources, and the outputs other stacks read",
-        f"python -m gpu_platform explain {STACK}      what the stack file means",
+        f"pulumi stack --stack {STACK}             the resources, and the outputs that other stacks read",
+        f"python -m gpu_platform explain {STACK}   what the stack file means",
         "python -m sandbox down                    stop everything",
     ):
         console.print(f"  {line}")
@@ -84,8 +88,6 @@ class _Pulumi:
         self._where = ["--stack", STACK, "--config-file", str(file), "--non-interactive"]
 
     def up(self) -> None:
-        if self._run("stack", "select", "--stack", STACK, "--create", "--non-interactive", quiet=True):
-            raise SandboxError("pulumi could not make the stack: see above")
         self._console.print(f"$ pulumi up --stack {STACK} --yes", style="bold")
         if self._run("up", "--yes", "--skip-preview", "--suppress-outputs", *self._where):
             raise SandboxError("pulumi up failed: its last lines say why; mend it and run `make demo` again")
@@ -98,10 +100,9 @@ class _Pulumi:
         found: dict[str, Any] = json.loads(done.stdout)
         return found
 
-    def _run(self, *arguments: str, quiet: bool = False) -> int:
-        sink = subprocess.DEVNULL if quiet else None
+    def _run(self, *arguments: str) -> int:
         words = ["pulumi", *arguments]
-        return subprocess.run(words, env=self._env, cwd=self._project, stdout=sink, stdin=sink, check=False).returncode
+        return subprocess.run(words, env=self._env, cwd=self._project, stdin=subprocess.DEVNULL, check=False).returncode
 
 
 def _published(kube: Kube, outputs: dict[str, Any]) -> bool:
@@ -115,23 +116,32 @@ def _gpus(node: dict[str, Any]) -> int:
     return int(node["status"].get("allocatable", {}).get("nvidia.com/gpu", 0))
 
 
+def _images(outputs: dict[str, Any]) -> Table:
+    """Return the table of image classes with what identifies each."""
+    table = Table(title="images", title_justify="left", show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, image in outputs["imageClasses"].items():
+        table.add_row(name, f"schematic {image['schematicId']}")
+        table.add_row("", f"installer {image['installer']}")
+    return table
+
+
 def _nodes(kube: Kube, outputs: dict[str, Any]) -> Table:
-    """Return the table of nodes: what the stack says of each, and what the cluster says."""
+    """Return the table of nodes: what the stack says of each, and what the cluster hands out."""
     table = Table(title="nodes", title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for column in ("node", "state", "schematic", "installer", "driver", "GPUs", "devices"):
-        table.add_column(column, no_wrap=column != "devices", overflow="fold")
+    for column in ("node", "state", "image", "schematic", "driver", "GPUs"):
+        table.add_column(column, no_wrap=True)
     live = {node["metadata"]["name"]: node for node in kube.items("v1", "nodes")}
     for name, node in outputs["nodes"].items():
-        image = outputs["imageClasses"].get(node["imageClass"] or "")
-        annotations = live.get(name, {}).get("metadata", {}).get("annotations", {})
-        schematic = image["schematicId"] if image else ""
+        image = outputs["imageClasses"].get(node["imageClass"] or "") or {"schematicId": "", "driver": None}
+        booted = live.get(name, {}).get("metadata", {}).get("annotations", {}).get(SCHEMATIC, "")
         table.add_row(
             name,
             node["state"],
-            schematic[:12],
-            (node["installer"] or "").replace(schematic, f"{schematic[:12]}…") if schematic else "",
-            str((image["driver"] or {}).get("version", "")) if image else "",
-            str(_gpus(live[name])) if name in live else "",
-            annotations.get(DEVICES, "not in the cluster" if name not in live else ""),
+            node["imageClass"] or "none",
+            booted[:12],
+            (image["driver"] or {}).get("version") or "",
+            str(_gpus(live[name])) if name in live else "not in the cluster",
         )
     return table

@@ -15,7 +15,7 @@ from sandbox.state import PROJECT
 if TYPE_CHECKING:
     from sandbox.state import State
 
-# The language host looks for its executor beside its own real file, and pulumi for the host beside itself: one directory.
+# The language host looks for its executor beside its own real file, pulumi for the host beside itself: one directory.
 TOOLCHAIN = (
     "pulumi",
     "pulumi-language-python",

@@ -1,4 +1,4 @@
-"""The machines of a stack file's inventory as kwok nodes: hardware in annotations, nothing that an operator would add."""
+"""The machines of an inventory as kwok nodes: hardware in annotations, nothing that an operator would add."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def inventory(stack_file: Path | None) -> list[Hardware]:
 
 def _pool(name: str, pool: dict[str, Any], talos: str) -> list[Hardware]:
     gpu, nodes = pool.get("gpu") or {}, pool["nodes"]
-    named = nodes if isinstance(nodes, dict) else dict.fromkeys(nodes, {})
+    named = nodes if isinstance(nodes, dict) else {one: {} for one in nodes}
     return [
         Hardware(
             name=node,
@@ -71,7 +71,7 @@ def _pool(name: str, pool: dict[str, Any], talos: str) -> list[Hardware]:
 def node(machine: Hardware, kubelet: str) -> dict[str, Any]:
     """Return the Node object of a machine that has just joined, `kubelet` its version."""
     release = machine.talos_version or "v0.0.0"
-    annotations = {
+    notes = {
         "kwok.x-k8s.io/node": "fake",
         OWNER: machine.pool,
         f"{ANNOTATION}/os": machine.os,
@@ -91,7 +91,7 @@ def node(machine: Hardware, kubelet: str) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": machine.name, "labels": labels, "annotations": annotations},
+        "metadata": {"name": machine.name, "labels": labels, "annotations": notes},
         "status": {"capacity": CAPACITY, "allocatable": CAPACITY, "nodeInfo": info},
     }
 
@@ -100,8 +100,8 @@ def bring(kube: Kube, machines: list[Hardware], kubelet: str) -> None:
     """Make the cluster's nodes those of `machines`, and wait until all are Ready."""
     have = {one["metadata"]["name"]: one["metadata"].get("annotations", {}) for one in kube.items("v1", "nodes")}
     wanted = {machine.name for machine in machines}
-    for name, annotations in have.items():
-        if OWNER in annotations and name not in wanted:
+    for name, notes in have.items():
+        if OWNER in notes and name not in wanted:
             _remove(kube, name)
     for machine in machines:
         if machine.name not in have:

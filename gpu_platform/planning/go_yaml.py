@@ -6,13 +6,17 @@ tests/engine. What one release of the library prints differently from another is
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import re
 
 INDENT = 4
 
-_BOOLEANS_OF_YAML_1_1 = frozenset("y Y yes Yes YES on On ON n N no No NO off Off OFF".split())
-_NOT_TEXT = frozenset("~ null Null NULL true True TRUE false False FALSE .nan .NaN .NAN".split()) | {""}
+_BOOLEANS_OF_YAML_1_1 = frozenset(
+    ["y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "n", "N", "no", "No", "NO", "off", "Off", "OFF"]
+)
+_NOT_TEXT = frozenset(
+    ["", "~", "null", "Null", "NULL", "true", "True", "TRUE", "false", "False", "FALSE", ".nan", ".NaN", ".NAN"]
+)
 _INFINITY = re.compile(r"[-+]?\.(inf|Inf|INF)")
 _BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?")
 _INTEGER = re.compile(r"[-+]?(0[bB][01]+|0[oO]?[0-7]*|0[xX][0-9a-fA-F]{1,15}|[1-9][0-9]*)")
@@ -64,7 +68,7 @@ def _is_date(value: str) -> bool:
     if not (found := _DATE.fullmatch(value)):
         return False
     try:
-        datetime.date(*map(int, found.groups()))
+        dt.date(*map(int, found.groups()))
     except ValueError:
         return found.group(1) == "0000" and 1 <= int(found.group(2)) <= 12
     return True

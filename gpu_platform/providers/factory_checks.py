@@ -25,7 +25,9 @@ def missing_extensions(factory: ImageFactory, props: dict[str, Any]) -> Iterator
     """Yield a sentence for each extension that the Talos release does not have, as far as the factory can be asked."""
     wanted = parse(props["schematic"]).extensions
     known = _known(factory, props["factory_url"], props["talos_version"]) if wanted else None
-    for name in wanted if known is not None else ():
+    if known is None:
+        return
+    for name in wanted:
         if name not in known:
             fix = did_you_mean(name, known, otherwise="remove it, or choose another Talos release")
             yield f"{props['path']}: Talos {props['talos_version']} has no extension {name} at this factory; {fix}"

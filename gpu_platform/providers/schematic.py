@@ -13,8 +13,8 @@ from pulumi.dynamic import (
     DiffResult,
     ReadResult,
     ResourceProvider,
+    UpdateResult,
 )
-from pulumi.dynamic import UpdateResult
 
 from gpu_platform.image_factory import ImageFactory
 from gpu_platform.planning.schematic import schematic_id
@@ -23,8 +23,8 @@ from gpu_platform.providers import factory_checks
 # What the engine sends in previews for a value that it does not know yet.
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
-# The inputs that decide what the factory holds; everything else serves messages and checks.
-DOMAIN = ("factory_url", "schematic")
+# The inputs of which a change is one: the first two decide what the factory holds, the rest what is shown and checked.
+DOMAIN = ("factory_url", "schematic", "installer", "talos_version", "path", "ca_file")
 
 
 class SchematicProvider(ResourceProvider):
@@ -52,9 +52,8 @@ class SchematicProvider(ResourceProvider):
 
     def diff(self, _id: str, olds: dict[str, Any], news: dict[str, Any]) -> DiffResult:
         """Report a change of document or factory as an update in place: the class is the identity, the ID an output."""
-        differs = [key for key in DOMAIN if olds.get(key) != news.get(key)]
-        described = [key for key in ("talos_version", "path", "ca_file") if olds.get(key) != news.get(key)]
-        return DiffResult(changes=bool(differs or described), replaces=[], stables=[], delete_before_replace=False)
+        differs = any(olds.get(key) != news.get(key) for key in DOMAIN)
+        return DiffResult(changes=differs, replaces=[], stables=[], delete_before_replace=False)
 
     def create(self, props: dict[str, Any]) -> CreateResult:
         """Register the document and insist on our ID and our text."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from gpu_platform.findings import Finding, finding
 from gpu_platform.settings.root import NAMESPACE
-from gpu_platform.strict_yaml import NotYaml, load as load_yaml
+from gpu_platform.strict_yaml import NotYaml
+from gpu_platform.strict_yaml import load as load_yaml
 
 
 @dataclass(frozen=True)

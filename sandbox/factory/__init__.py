@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import sys
-from typing import TYPE_CHECKING
 
 from sandbox.build import binary
 from sandbox.errors import SandboxError

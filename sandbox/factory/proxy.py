@@ -1,6 +1,7 @@
-"""A proxy before the Image Factory that misbehaves on demand: `python -m sandbox.factory.proxy LISTEN UPSTREAM MODE-FILE`.
+"""A proxy before the Image Factory that misbehaves on demand.
 
-The mode is read from the file at every request; each request is a line in the log.
+`python -m sandbox.factory.proxy LISTEN UPSTREAM MODE-FILE`: the mode is read at every request,
+and each request is a line in the log.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fill the registry with what the facts say of Talos: releases, extensions and their versions, as images of a few bytes."""
+"""Fill the registry with what the facts say of Talos: releases and their extensions, as images of a few bytes."""
 
 from __future__ import annotations
 

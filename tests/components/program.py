@@ -29,7 +29,7 @@ class Mocks(pulumi.runtime.Mocks):
             state["metadata"] = {"name": "kube-system", "uid": UID}
         return args.resource_id or f"{args.name}-id", state
 
-    def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
+    def call(self, args: pulumi.runtime.MockCallArgs) -> Any:
         """Refuse: the program calls no function of a provider."""
         raise AssertionError(f"the program called {args.token}")
 
@@ -44,7 +44,7 @@ class Recorder(mocks.MockMonitor):
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 - the name of the call on the wire
         """Record, then answer as the mocks say."""
         self.requests.append(request)
-        return super().RegisterResource(request)
+        return super().RegisterResource(request)  # type: ignore[no-untyped-call]
 
 
 class Registered:
@@ -80,9 +80,10 @@ def run(document: dict[str, Any], *, preview: bool = False) -> list[Registered]:
             task.cancel()
         config.set_all_config({}, [])
         reset_options()
-        loop.close()
-        asyncio.set_event_loop(None)
         with warnings.catch_warnings():
-            # The SDK leaves event loops of its threads, and calls that a failing program no longer awaits, to the collector.
+            # The SDK leaves event loops of its threads, and calls of a program that failed, to the collector.
             warnings.simplefilter("ignore")
+            loop.run_until_complete(loop.shutdown_default_executor())
+            loop.close()
+            asyncio.set_event_loop(None)
             gc.collect()

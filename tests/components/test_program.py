@@ -15,7 +15,6 @@ from tests.components.program import UID, Registered, run
 from tests.stack_files import FIXTURES, document, good
 
 
-
 def cluster(**keys: Any) -> dict[str, Any]:
     return document(cluster={"name": "lab", "talosVersion": "v1.13.9", **keys})
 
@@ -34,7 +33,9 @@ def test_the_objects_registered_are_those_of_render() -> None:
     rendered = files(good(keys))
     registered = run(keys)
     objects = {name: one.inputs for name, one in of_type(registered, "kubernetes:core/v1:Namespace").items()}
-    releases = {name: one.inputs["values"] for name, one in of_type(registered, "kubernetes:helm.sh/v3:Release").items()}
+    releases = {
+        name: one.inputs["values"] for name, one in of_type(registered, "kubernetes:helm.sh/v3:Release").items()
+    }
     assert {f"gpu-operator/objects/{name}.yaml": body for name, body in objects.items()} == {
         name: yaml.safe_load(text) for name, text in rendered.items() if "/objects/" in name
     }
@@ -111,7 +112,9 @@ def test_adding_a_pool_touches_only_its_own_resources() -> None:
     assert changed == []
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the SDK's, of a program that ends early
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # the SDK's, of a program that ends early
 def test_findings_end_the_program_in_one_error_with_all_of_them() -> None:
     broken = load(FIXTURES / "invalid" / "node-in-two-pools.yaml").keys
     with pytest.raises(pulumi.RunError) as raised:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from sandbox import stacks
 from sandbox.environment import environment
 from tests.stack_files import PROJECT
 
@@ -69,7 +70,7 @@ class Stack:
 
     def create(self) -> Stack:
         """Make the stack in the backend."""
-        self.run("stack", "init", self.name, where=False).ok()
+        stacks.create(self.state, self.name, self.file)
         return self
 
     def run(self, *arguments: str, where: bool = True, program: bool = True) -> Done:
@@ -110,7 +111,13 @@ class Stack:
         """What `pulumi preview --json` prints on standard output."""
         words = self.words("preview", "--json")
         done = subprocess.run(
-            words, cwd=self.project, env=self.environment(), capture_output=True, text=True, timeout=LIMIT_SECONDS, check=True
+            words,
+            cwd=self.project,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_SECONDS,
+            check=True,
         )
         return done.stdout
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import base64
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
 import requests
 
-from gpu_platform.planning import plan
 from gpu_platform.outputs import parse
+from gpu_platform.planning import plan
 from gpu_platform.reports.review import as_markdown, read
 from sandbox import factory
 from sandbox.devices.boot import boot
@@ -146,7 +147,9 @@ def test_secrets_appear_nowhere(deployed: Stack, sandbox: State, first_preview: 
 
 
 def _keys(config: dict[str, Any]) -> dict[str, Any]:
-    return {key.removeprefix("gpu-platform:"): value for key, value in config.items() if key.startswith("gpu-platform:")}
+    return {
+        key.removeprefix("gpu-platform:"): value for key, value in config.items() if key.startswith("gpu-platform:")
+    }
 
 
 def test_destroy_leaves_nothing_in_the_disposable_cluster(booted: dict[str, Any], stack: Stack, kube: Kube) -> None:
@@ -156,10 +159,10 @@ def test_destroy_leaves_nothing_in_the_disposable_cluster(booted: dict[str, Any]
     namespaces = {one["metadata"]["name"] for one in kube.items("v1", "namespaces")}
     assert namespaces.isdisjoint({"gpu-operator", "node-feature-discovery"})
     for plural, api in (("clusterroles", "rbac.authorization.k8s.io/v1"), ("runtimeclasses", "node.k8s.io/v1")):
-        until(f"no {plural}", lambda plural=plural, api=api: not _ours(kube, api, plural), timeout=20)
+        until(f"no {plural}", partial(_none_of_ours, kube, api, plural), timeout=20)
     until("no GPUs", lambda: not any(gpus(kube).values()), timeout=20)
 
 
-def _ours(kube: Kube, api: str, plural: str) -> list[str]:
+def _none_of_ours(kube: Kube, api: str, plural: str) -> bool:
     names = [one["metadata"]["name"] for one in kube.items(api, plural)]
-    return [name for name in names if "gpu-operator" in name or "node-feature" in name or name.startswith("nvidia")]
+    return not [name for name in names if "gpu-operator" in name or "node-feature" in name or name.startswith("nvidia")]

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_platform.planning.machine_config import Contribution, merge
+from gpu_platform.planning.model import Part
 from tests.stack_files import document, good, pool
 
 
@@ -113,7 +114,7 @@ def test_an_existing_operator_is_left_alone_and_its_values_are_asked_for() -> No
 
 def test_phase_image_plans_no_object_of_the_cluster() -> None:
     plan = good(document(cluster={"name": "lab", "talosVersion": "v1.13.9", "phase": "image"}))
-    assert plan.gpu_operator.releases == plan.gpu_operator.manifests == ()
+    assert plan.gpu_operator == Part()
     assert plan.cluster.kubeconfig.kind == "none"
     assert [one.part for one in plan.off] == ["gpuOperator"]
 

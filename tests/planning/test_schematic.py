@@ -91,7 +91,9 @@ KNOWN = [
     ),
     (
         Schematic(
-            embedded_machine_configuration="apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: my-custom-hostname\nauto: off\n"
+            embedded_machine_configuration=(
+                "apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: my-custom-hostname\nauto: off\n"
+            )
         ),
         "39a0ae85155bbfb04b4b9c2295fb1ed155f078f6f3a92832463132fe7ae0aab7",
     ),
@@ -109,7 +111,9 @@ def test_a_canonical_document_is_read_back_as_itself(schematic: Schematic) -> No
     assert parse(canonical(schematic)) == schematic
 
 
-@pytest.mark.parametrize("text", ["off", "Yes", "n", "<<", "1:30", "a\x07", "a\u2028b", "\ufeff", "😀", "\n a", "a\tb\nc"])
+@pytest.mark.parametrize(
+    "text", ["off", "Yes", "n", "<<", "1:30", "a\x07", "a\u2028b", "\ufeff", "😀", "\n a", "a\tb\nc"]
+)
 def test_texts_that_releases_of_the_factory_print_differently_are_refused(text: str) -> None:
     assert unpredictable(text)
     with pytest.raises(SchematicError):
@@ -130,7 +134,10 @@ def test_normalising_sorts_extensions_and_keeps_each_once() -> None:
     ("text", "sentence"),
     [
         ("customisation: {}", "customisation is no key of a schematic"),
-        ("customization:\n  systemExtensions:\n    officialExtension: [a]", "customization.systemExtensions.officialExtension"),
+        (
+            "customization:\n  systemExtensions:\n    officialExtension: [a]",
+            "customization.systemExtensions.officialExtension",
+        ),
         ("customization: {extraKernelArgs: a}", "customization.extraKernelArgs is no list"),
         ("customization: {}\ncustomization: {}", "key 'customization' stands twice"),
         ("customization: {bootloader: auto}", "bootloader 'auto' is not one of"),

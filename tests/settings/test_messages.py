@@ -33,7 +33,10 @@ def only(keys: dict[str, Any]) -> str:
         ),
         (
             document(inventory=pool(nodes=["Gpu_01"])),
-            "error CFG-002 inventory.pools.h100.nodes.Gpu_01: 'Gpu_01' is no node name (RFC 1123, lower case); write gpu-01",
+            (
+                "error CFG-002 inventory.pools.h100.nodes.Gpu_01: "
+                "'Gpu_01' is no node name (RFC 1123, lower case); write gpu-01"
+            ),
         ),
         (
             document(inventory={"pools": {"a": {"nodes": ["n"]}, "b": {"nodes": ["n"]}}}),
@@ -45,13 +48,17 @@ def only(keys: dict[str, Any]) -> str:
         ),
         (
             document(inventory=pool(gpu={"model": "h100-sxm-80gb", "perNode": "8"})),
-            "error CFG-002 inventory.pools.h100.gpu.perNode: input should be a valid integer; "
-            "write a whole number without quotes",
+            (
+                "error CFG-002 inventory.pools.h100.gpu.perNode: input should be a valid integer; "
+                "write a whole number without quotes"
+            ),
         ),
         (
             document(operators={"gpu-operator": {"manage": "existing"}}),
-            "error CFG-015 operators.gpu-operator: gpu-operator exists already, in a version that nobody knows; "
-            "write version:, such as v26.7.0",
+            (
+                "error CFG-015 operators.gpu-operator: gpu-operator exists already, in a version that nobody knows; "
+                "write version:, such as v26.7.0"
+            ),
         ),
     ],
 )

@@ -36,8 +36,8 @@ class Kube:
     """The API server on `port` of 127.0.0.1, as `user` of the sandbox's PKI."""
 
     def __init__(self, port: int, pki: Path, user: str = "admin") -> None:
-        self._port = port
         self._connection: http.client.HTTPSConnection | None = None
+        self._port = port
         self._tls = ssl.create_default_context(cafile=str(pki / "ca.crt"))
         self._tls.load_cert_chain(str(pki / f"{user}.crt"), str(pki / f"{user}.key"))
 
@@ -88,6 +88,10 @@ class Kube:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def __del__(self) -> None:
+        """Close the kept connection with the client."""
+        self.close()
 
     @staticmethod
     def path(api: str, plural: str, ns: str | None = None, name: str | None = None, sub: str = "") -> str:

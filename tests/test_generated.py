@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -12,6 +11,10 @@ import yaml
 from gpu_platform.reports.rules import as_markdown
 from gpu_platform.reports.schemas import outputs_schema, stack_file_schema
 from tests.stack_files import FIXTURES, PROJECT
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_the_rule_catalogue_is_up_to_date() -> None:

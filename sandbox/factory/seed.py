@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.client
 import io
@@ -24,17 +25,22 @@ FACTS = PROJECT / "gpu_platform" / "facts" / "talos.toml"
 def seed(port: int) -> None:
     """Push the images that make a factory list every release and extension of facts/talos.toml."""
     facts = tomllib.loads(FACTS.read_text(encoding="utf-8"))
-    registry = _Registry(port)
-    for release in facts["release"]:
-        version = f"v{release['version']}"
-        # The tags of the imager are the releases; its contents matter only to builds of real images.
-        registry.image("siderolabs/imager", version, {"usr/install/README": b"no boot files\n"})
-        registry.image("siderolabs/installer-base", version, {"usr/bin/installer": b"no installer\n"})
-        lines = [_extension(registry, row, release) for row in facts["extension"] if _has(row, release["version"])]
-        descriptions = "".join(f'"{line}":\n  author: "facts"\n  description: "facts"\n' for line in lines)
-        listing = {"image-digests": "\n".join([*lines, ""]).encode(), "descriptions.yaml": descriptions.encode()}
-        registry.image("siderolabs/extensions", version, listing)
-        registry.image("siderolabs/overlays", version, {"overlays.yaml": b"overlays: []\n"})
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        registry = _Registry(connection)
+        for release in facts["release"]:
+            _release(registry, release, facts["extension"])
+
+
+def _release(registry: _Registry, release: dict[str, Any], extensions: list[dict[str, Any]]) -> None:
+    version = f"v{release['version']}"
+    # The tags of the imager are the releases; its contents matter only to builds of real images.
+    registry.image("siderolabs/imager", version, {"usr/install/README": b"no boot files\n"})
+    registry.image("siderolabs/installer-base", version, {"usr/bin/installer": b"no installer\n"})
+    lines = [_extension(registry, row, release) for row in extensions if _has(row, release["version"])]
+    descriptions = "".join(f'"{line}":\n  author: "facts"\n  description: "facts"\n' for line in lines)
+    listing = {"image-digests": "\n".join([*lines, ""]).encode(), "descriptions.yaml": descriptions.encode()}
+    registry.image("siderolabs/extensions", version, listing)
+    registry.image("siderolabs/overlays", version, {"overlays.yaml": b"overlays: []\n"})
 
 
 def _has(row: dict[str, Any], release: str) -> bool:
@@ -56,10 +62,10 @@ def _extension(registry: _Registry, row: dict[str, Any], release: dict[str, Any]
 
 
 class _Registry:
-    """Pushes to the OCI registry on a port of 127.0.0.1, each blob once."""
+    """Pushes to an OCI registry, each blob once."""
 
-    def __init__(self, port: int) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    def __init__(self, connection: http.client.HTTPConnection) -> None:
+        self._connection = connection
         self._pushed: set[str] = set()
 
     def image(self, repository: str, tag: str, files: dict[str, bytes]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
@@ -11,7 +12,6 @@ import yaml
 from gpu_platform.reports.rules import as_markdown
 from gpu_platform.reports.schemas import outputs_schema, stack_file_schema
 from tests.stack_files import FIXTURES, PROJECT
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import json
 import runpy
@@ -11,7 +12,7 @@ from typing import Any
 
 import pulumi
 from google.protobuf import json_format
-from pulumi.runtime import config, mocks, stack
+from pulumi.runtime import config, mocks, settings, stack
 from pulumi.runtime.settings import reset_options
 
 from tests.stack_files import PROJECT
@@ -78,6 +79,8 @@ def run(document: dict[str, Any], *, preview: bool = False) -> list[Registered]:
     finally:
         for task in asyncio.all_tasks(loop):
             task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):  # its way of ending the server of hooks
+            loop.run_until_complete(settings._shutdown_callbacks())
         config.set_all_config({}, [])
         reset_options()
         with warnings.catch_warnings():

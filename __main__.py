@@ -9,5 +9,5 @@ from gpu_platform.stack import planned
 plan = planned()
 cluster = Cluster(plan.cluster)
 image = TalosGpuImage("talos-gpu-image", plan.image)
-GpuOperator("gpu-operator", plan.gpu_operator, cluster)
-export(outputs_of(plan), after=image.schematic_ids)
+operator = GpuOperator("gpu-operator", plan.gpu_operator, cluster)
+export(outputs_of(plan), after=[image.schematic_ids, operator.done])

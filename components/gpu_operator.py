@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 class GpuOperator(pulumi.ComponentResource):
     """Makes the cluster see and hand out its GPUs."""
 
+    done: pulumi.Output[list[str]]
+
     def __init__(self, name: str, part: Part, cluster: Cluster, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpu-platform:index:GpuOperator", name, {}, opts)
-        cluster.emit(part, self)
+        self.done = cluster.emit(part, self)
         self.register_outputs({})

@@ -62,13 +62,14 @@ class Cluster:
     def _hooks(self) -> pulumi.ResourceHookBinding:
         return pulumi.ResourceHookBinding(on_error=[retry_while_webhooks_start()])
 
-    def emit(self, part: Part, parent: pulumi.Resource) -> None:
-        """Register everything in `part` under `parent`, each item after what it names."""
+    def emit(self, part: Part, parent: pulumi.Resource) -> pulumi.Output[list[str]]:
+        """Register everything in `part` under `parent`, each after what it names; return all URNs, once all exist."""
         made: dict[str, pulumi.Resource] = {}
         for manifest in part.manifests:
             made[manifest.key] = KubernetesObject(manifest.key, manifest.body, self._options(manifest, parent, made))
         for release in part.releases:
             made[release.key] = _release(release, self._options(release, parent, made))
+        return pulumi.Output.all(*(one.urn for one in made.values()))
 
     def _options(
         self, item: Manifest | Release, parent: pulumi.Resource, made: dict[str, pulumi.Resource]

@@ -161,12 +161,12 @@ class ImageFactory:
         )
 
 
-def _cause(error: Exception) -> str:
+def _cause(error: BaseException) -> str:
     """Return the innermost reason of a failed call, without addresses of objects."""
-    seen: BaseException = error
-    while (inner := getattr(seen, "reason", None) or seen.__cause__ or seen.__context__) and isinstance(
-        inner, BaseException
-    ):
-        seen = inner
-    text = str(seen).rsplit(">: ", 1)[-1].strip()
-    return text.split("\n", 1)[0][:160] or type(seen).__name__
+    for _ in range(10):
+        inner = [one for one in (getattr(error, "reason", None), *error.args) if isinstance(one, BaseException)]
+        if not inner:
+            break
+        error = inner[-1]
+    text = str(error).rsplit(">: ", 1)[-1].strip()
+    return text.split("\n", 1)[0][:160] or type(error).__name__

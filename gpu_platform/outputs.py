@@ -123,12 +123,12 @@ def _image_class(one: ImageClass) -> dict[str, Any]:
     return values | asdict(one.boot)
 
 
-def export(outputs: PlatformOutputs, *, after: pulumi.Output[Any]) -> None:
-    """Export every key of the contract once `after` is there, so that nobody reads an image the factory lacks."""
+def export(outputs: PlatformOutputs, *, after: list[pulumi.Output[Any]]) -> None:
+    """Export every key of the contract once `after` is there: nobody reads what an `up` that failed did not make."""
     import pulumi
 
     for key, value in outputs.model_dump(by_alias=True, mode="json").items():
-        pulumi.export(key, pulumi.Output.all(after, value).apply(lambda pair: pair[1]))
+        pulumi.export(key, pulumi.Output.all(value, *after).apply(lambda values: values[0]))
 
 
 class PlatformReference:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
 from gpu_platform import facts
-from gpu_platform.findings import did_you_mean, finding
+from gpu_platform.findings import finding
 from gpu_platform.planning import inventory
 from gpu_platform.planning.model import Extension
 from gpu_platform.settings.base import minor, release
@@ -115,8 +116,15 @@ def _name(path: str, name: str, talos: str, here: set[str]) -> Iterator[Finding]
         yield finding(
             "IMG-004", path, f"Talos {talos} has no extension {name}", "remove it or choose another Talos release"
         )
-    elif name not in here and (near := did_you_mean(name, here, otherwise="-")) != "-":
-        yield finding("IMG-004", path, f"Talos {talos} has no extension {name}", near)
+    elif name not in here and (near := _nearest(name, here)):
+        yield finding("IMG-004", path, f"Talos {talos} has no extension {name}", f"did you mean {near}?")
+
+
+def _nearest(name: str, known: set[str]) -> str | None:
+    """Return the known name that this one is most likely a misspelling of, the common prefix left out."""
+    short = {one.rpartition("/")[2]: one for one in known}
+    near = difflib.get_close_matches(name.rpartition("/")[2], short, n=1, cutoff=0.75)
+    return short[near[0]] if near else None
 
 
 def _flavours(path: str, names: tuple[str, ...]) -> Iterator[Finding]:

@@ -20,9 +20,6 @@ from gpu_platform.image_factory import ImageFactory
 from gpu_platform.planning.schematic import schematic_id
 from gpu_platform.providers import factory_checks
 
-# What the engine sends in previews for a value that it does not know yet.
-UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-
 # The inputs of which a change is one: the first two decide what the factory holds, the rest what is shown and checked.
 DOMAIN = ("factory_url", "schematic", "installer", "talos_version", "path", "ca_file")
 
@@ -43,8 +40,8 @@ class SchematicProvider(ResourceProvider):
 
     def check(self, _olds: dict[str, Any], news: dict[str, Any]) -> CheckResult:
         """Add the ID, so that previews show it, and ask the factory for the release's extensions (once a process)."""
-        if UNKNOWN in (news.get("schematic"), news.get("factory_url"), news.get("talos_version")):
-            return CheckResult(news, [])
+        if any(not isinstance(news.get(key), str) for key in ("schematic", "factory_url", "talos_version")):
+            return CheckResult(news, [])  # in a preview: a value that is not known yet
         failures = [
             CheckFailure("schematic", reason) for reason in factory_checks.missing_extensions(self._probe(news), news)
         ]

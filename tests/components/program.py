@@ -80,7 +80,7 @@ def run(document: dict[str, Any], *, preview: bool = False) -> list[Registered]:
         for task in asyncio.all_tasks(loop):
             task.cancel()
         with contextlib.suppress(asyncio.CancelledError):  # its way of ending the server of hooks
-            loop.run_until_complete(settings._shutdown_callbacks())
+            loop.run_until_complete(settings._shutdown_callbacks())  # type: ignore[no-untyped-call]
         config.set_all_config({}, [])
         reset_options()
         with warnings.catch_warnings():

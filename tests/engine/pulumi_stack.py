@@ -127,7 +127,7 @@ class Stack:
 
     def destroy(self) -> Done:
         """`pulumi destroy --run-program`, which calls hooks."""
-        return self.run("destroy", "--yes", "--skip-preview", "--run-program")
+        return self.run("destroy", "--yes", "--skip-preview", "--run-program", "--suppress-outputs")
 
     def outputs(self) -> dict[str, Any]:
         """Return the stack's outputs; secrets stay closed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 if TYPE_CHECKING:
@@ -16,8 +16,15 @@ if TYPE_CHECKING:
 API_VERSION: Literal["gpu-platform/v1"] = "gpu-platform/v1"
 
 
+class ContractError(ValueError):
+    """One sentence: why a stack's outputs are not those of this contract."""
+
+
 class Contract(BaseModel):
-    """A part of the contract: camelCase on the wire; later versions may add keys, so unknown ones are ignored."""
+    """A part of the contract: camelCase on the wire; later versions may add keys, so unknown ones are ignored.
+
+    Whatever may be null has a default: stack references drop keys whose value is null.
+    """
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True, extra="ignore")
 
@@ -28,21 +35,21 @@ class ClusterOutput(Contract):
     name: str
     phase: Literal["image", "full"]
     talos_version: str
-    kubernetes_version: str | None
+    kubernetes_version: str | None = None
 
 
 class ExtensionOutput(Contract):
     """A system extension in an image; version is null where the Talos release is newer than the facts."""
 
     name: str
-    version: str | None
+    version: str | None = None
 
 
 class DriverOutput(Contract):
     """The NVIDIA driver of an image."""
 
     branch: str
-    version: str | None
+    version: str | None = None
     kernel_modules: Literal["open", "proprietary"]
 
 
@@ -63,7 +70,7 @@ class ImageClassOutput(Contract):
     initramfs: str
     extensions: list[ExtensionOutput]
     kernel_args: list[str]
-    driver: DriverOutput | None
+    driver: DriverOutput | None = None
     machine_config_patch: str
 
 
@@ -72,9 +79,9 @@ class NodeOutput(Contract):
 
     pool: str
     state: Literal["planned", "accepting", "active", "quarantined", "retired"]
-    image_class: str | None
-    installer: str | None
-    gpu_model: str | None
+    image_class: str | None = None
+    installer: str | None = None
+    gpu_model: str | None = None
     gpu_count: int
     labels: dict[str, str]
 
@@ -139,16 +146,32 @@ class PlatformReference:
 
         keys = [info.alias or name for name, info in PlatformOutputs.model_fields.items()]
         reference = pulumi.StackReference(stack)
-        found = pulumi.Output.all(**{key: reference.require_output(key) for key in keys})
-        self.outputs: pulumi.Output[PlatformOutputs] = found.apply(parse)
+        found = pulumi.Output.all(**{key: reference.get_output(key) for key in keys})
+        self.outputs: pulumi.Output[PlatformOutputs] = found.apply(self._parse)
+        self._stack = stack
+
+    def _parse(self, exported: dict[str, Any]) -> PlatformOutputs:
+        import pulumi
+
+        try:
+            return parse(exported)
+        except ContractError as error:
+            raise pulumi.RunError(f"stack {self._stack}: {error}") from None
 
 
 def parse(exported: dict[str, Any]) -> PlatformOutputs:
     """Return outputs as another stack or `pulumi stack output --json` has them; whole floats become ints again.
 
-    Raises ValueError in one sentence when they are of another contract.
+    Raises ContractError when they are of another contract.
     """
     version = exported.get("apiVersion")
     if version != API_VERSION:
-        raise ValueError(f"the stack exports {version or 'no apiVersion'}, this reader knows {API_VERSION}")
-    return PlatformOutputs.model_validate(exported)
+        raise ContractError(f"it exports {version or 'no apiVersion'}, this reader knows {API_VERSION}")
+    try:
+        return PlatformOutputs.model_validate(exported)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ContractError(
+            f"its output {where} is not of {API_VERSION} ({first['msg']}): run pulumi up there"
+        ) from None

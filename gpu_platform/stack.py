@@ -16,8 +16,30 @@ if TYPE_CHECKING:
     from gpu_platform.planning.model import Plan
 
 
+# How the language host begins what it prints of an exception, and the exception of every call that is under way when
+# the engine stops because of another error.
+_UNHANDLED = "Program failed with an unhandled exception"
+_CANCELLED = ("context canceled", "StatusCode.CANCELLED", "StatusCode.UNAVAILABLE")
+
+
+def say_cancelled_in_a_sentence() -> None:
+    """Replace the SDK's traceback of a cancelled call by a sentence: the error behind it is shown anyway."""
+    log_error = pulumi.log.error
+
+    def error(msg: str, *arguments: Any, **keywords: Any) -> None:
+        cancelled = msg.startswith(_UNHANDLED) and any(mark in msg for mark in _CANCELLED)
+        log_error(
+            "stopped because of the error of another resource, shown here too" if cancelled else msg,
+            *arguments,
+            **keywords,
+        )
+
+    pulumi.log.error = error
+
+
 def planned() -> Plan:
     """Return the plan of the running stack, warnings in its log; raises RunError with all findings if it has none."""
+    say_cancelled_in_a_sentence()
     result = plan(document())
     warnings = [one for one in result.findings if one.severity is Severity.WARNING]
     for one in warnings:

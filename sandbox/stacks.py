@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from sandbox.state import State
 
 
-def create(state: State, name: str, file: Path) -> None:
-    """Make the stack `name` unless it is there already; pulumi puts the salt of its secrets into `file`.
+def create(state: State, name: str, file: Path, project: Path = PROJECT) -> None:
+    """Make the stack `name` of `project` unless it is there; pulumi puts the salt of its secrets into `file`.
 
     It writes beside the nearest Pulumi.yaml and takes no other place: so the file's directory gets a copy of that.
     """
-    shutil.copy(PROJECT / "Pulumi.yaml", file.parent / "Pulumi.yaml")
+    shutil.copy(project / "Pulumi.yaml", file.parent / "Pulumi.yaml")
     words = ["pulumi", "stack", "select", "--create", "--stack", name, "--non-interactive"]
     env = {**os.environ, **environment(state)}
     done = subprocess.run(

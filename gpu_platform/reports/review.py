@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from gpu_platform.outputs import PlatformOutputs, outputs_of, parse
+from gpu_platform.outputs import ContractError, PlatformOutputs, outputs_of, parse
 from gpu_platform.planning import plan
 from gpu_platform.reports.node_changes import ClassChange, NodeChange, class_changes, node_changes
 from gpu_platform.settings.root import NAMESPACE
@@ -103,7 +103,7 @@ def _exported(steps: list[dict[str, Any]]) -> PlatformOutputs | None:
     outputs = (stack.get("oldState") or {}).get("outputs") or {}
     try:
         return parse(outputs)
-    except ValueError:
+    except ContractError:
         return None
 
 

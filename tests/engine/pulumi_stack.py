@@ -70,7 +70,7 @@ class Stack:
 
     def create(self) -> Stack:
         """Make the stack in the backend."""
-        stacks.create(self.state, self.name, self.file)
+        stacks.create(self.state, self.name, self.file, self.project)
         return self
 
     def run(self, *arguments: str, where: bool = True, program: bool = True) -> Done:
@@ -97,7 +97,11 @@ class Stack:
     def environment(self) -> dict[str, str]:
         """Return the environment of every command of this stack."""
         ours = {"PULUMI_ERROR_OUTPUT_STRING": "true", "NO_COLOR": "1", **self.env}
-        return {**os.environ, **environment(self.state), "PYTHONPATH": str(self.project), **ours}
+        return {**os.environ, **environment(self.state), "PYTHONPATH": self._python_path(), **ours}
+
+    def _python_path(self) -> str:
+        """The program's own package, where the project is a copy that has one; else this project's."""
+        return str(self.project if (self.project / "gpu_platform").is_dir() else PROJECT)
 
     def up(self) -> Done:
         """`pulumi up`."""

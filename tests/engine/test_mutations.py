@@ -1,8 +1,9 @@
-"""A plan that is wrong by one word publishes no GPUs, and the simulator says which word: nothing is asserted against itself."""
+"""A plan that is wrong by one word publishes no GPUs, and the simulator says which word."""
 
 from __future__ import annotations
 
 import shutil
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,6 +49,7 @@ def project(tmp: Path) -> Path:
         shutil.copytree(PROJECT / name, tmp / name, ignore=shutil.ignore_patterns("__pycache__", "engines"))
     for name in ("__main__.py", "Pulumi.yaml"):
         shutil.copy(PROJECT / name, tmp / name)
+    (tmp / ".venv").symlink_to(sys.prefix)  # Pulumi.yaml names it
     return tmp
 
 

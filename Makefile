@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test check long bench engines generated clean
+.PHONY: demo test check engines generated clean
 
 $(READY): requirements.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
@@ -27,13 +27,6 @@ check: $(READY)         ## format, lint, types, layers, unit tests: under a minu
 test: check             ## check, and every behaviour once on the real engines
 	@$(PY) -m sandbox build
 	@$(PY) -m pytest -m "engine and not long"
-
-long: $(READY)          ## the long forms: fuzz, fault matrix, soak
-	@$(PY) -m sandbox build
-	@$(PY) -m pytest -m "long"
-
-bench: $(READY)         ## ratios, measured side by side
-	@$(PY) -m tests.bench
 
 engines: $(READY)       ## build the engines, once a machine
 	@$(PY) -m sandbox build

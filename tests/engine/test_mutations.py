@@ -32,7 +32,7 @@ MUTATIONS = {
     "misspelt value path": (OPERATOR, '"driverInstallDir": TALOS', '"driverInstalDir": TALOS', "driverInstallDir"),
     "driver left on": (OPERATOR, '"driver": {"enabled": False}', '"driver": {"enable": False}', "driver.enabled"),
     "wrong label": (OPERATOR, "pod-security.kubernetes.io/{mode}", "pod-security.k8s.io/{mode}", "privileged"),
-    "wrong field": (OPERATOR, '"deviceLabelFields": ["vendor"]', '"deviceLabelFields": ["device"]', "label"),
+    "wrong field": (OPERATOR, '"deviceLabelFields": ["vendor"]', '"deviceLabelFields": ["device"]', "pci-"),
     "missing module": (IMAGES, '("nvidia", "nvidia_drm"', '("nvidia_drm"', "module"),
     "wrong extension": (
         EXTENSIONS,

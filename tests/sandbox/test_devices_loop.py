@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from sandbox.kube import ApiError
 
 from sandbox.devices.hardware import DEVICES
 from sandbox.devices.loop import Simulator
 from sandbox.devices.nvidia import RESOURCE
+from sandbox.kube import ApiError
 from tests.sandbox.device_objects import WORKER_CONFIG, Object, changed, node, operator, policy, worker
 
 

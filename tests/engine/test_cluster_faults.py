@@ -92,9 +92,8 @@ def test_the_wrong_cluster_is_refused_before_anything_is_touched(
     stack.preview().ok()
 
 
-@pytest.fixture
-def dead_webhook(kube: Kube) -> Iterator[None]:
-    """A webhook on namespaces and deployments whose Service has no server."""
+def webhook() -> dict[str, Any]:
+    """Return a webhook on namespaces and deployments whose Service has no server."""
     rule = {
         "apiGroups": ["", "apps"],
         "apiVersions": ["v1"],
@@ -112,16 +111,16 @@ def dead_webhook(kube: Kube) -> Iterator[None]:
         "timeoutSeconds": 1,
         "objectSelector": {"matchExpressions": [{"key": "sandbox", "operator": "NotIn", "values": ["exempt"]}]},
     }
-    api = "admissionregistration.k8s.io/v1"
-    body = {
-        "apiVersion": api,
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": WEBHOOK},
-        "webhooks": [hook],
-    }
-    kube.create(body, "validatingwebhookconfigurations")
+    api, kind = "admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": WEBHOOK}, "webhooks": [hook]}
+
+
+@pytest.fixture
+def dead_webhook(kube: Kube) -> Iterator[None]:
+    """That webhook, for one test."""
+    kube.create(webhook(), "validatingwebhookconfigurations")
     yield
-    kube.delete(api, "validatingwebhookconfigurations", None, WEBHOOK)
+    kube.delete("admissionregistration.k8s.io/v1", "validatingwebhookconfigurations", None, WEBHOOK)
 
 
 def test_a_dead_webhook_at_preview_and_up_is_bounded_and_named_last(stack: Stack, dead_webhook: None) -> None:
@@ -157,8 +156,14 @@ def test_up_goes_on_once_the_webhook_is_gone_and_survives_a_short_loss_of_the_ap
     assert set(stack.up().ok().changes) == {"unchanged"}
 
 
-def test_a_dead_webhook_at_destroy_is_bounded_and_named(stack: Stack, dead_webhook: None) -> None:
+def test_a_dead_webhook_at_destroy_is_bounded_and_destroy_goes_on_without_it(stack: Stack, kube: Kube) -> None:
+    api, body = "admissionregistration.k8s.io/v1", webhook()
+    kube.create(body, "validatingwebhookconfigurations")
     began = time.monotonic()
     done = stack.destroy().failed()
-    assert time.monotonic() - began < 4 * BOUND
-    assert "failed calling webhook" in done.text[-2500:]
+    kube.delete(api, "validatingwebhookconfigurations", None, WEBHOOK)
+    assert time.monotonic() - began < 2 * BOUND
+    # Helm keeps the reason to itself: README.md says where to look.
+    assert "failed to delete release: gpu-operator" in done.text
+    stack.destroy().ok()
+    assert stack.resources() == []

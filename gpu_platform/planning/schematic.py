@@ -81,8 +81,7 @@ def _customization(schematic: Schematic) -> Iterator[str]:
     if schematic.meta:
         yield "    meta:"
     for key, value in schematic.meta:
-        # A value of zero or of no characters is left out, as for every other field of the document.
-        yield f"        - key: {key}" if key else "        - key: 0"
+        yield f"        - key: {key}"
         yield f"          value: {scalar(value, 12)}"
     if schematic.extensions:
         yield "    systemExtensions:"

@@ -73,7 +73,6 @@ class Handler(BaseHTTPRequestHandler):
         plain = {
             "500": (500, "internal server error\n"),
             "429": (429, "too many requests\n"),
-            "401": (401, "unauthorized\n"),
             "unauthorized": (401, "unauthorized\n"),
             "html": (200, "<!DOCTYPE html><title>Sign in</title>\n"),
         }

@@ -19,15 +19,24 @@ class Schematic(Resource, module="gpu-platform", name="Schematic"):
 
     schematic_id: pulumi.Output[str]
     installer: pulumi.Output[str]
+    installer_digest: pulumi.Output[str]
 
     def __init__(self, name: str, plan: ImagePlan, image: ImageClass, opts: pulumi.ResourceOptions) -> None:
         inputs = {
             "factory_url": plan.factory_url,
             "ca_file": plan.ca_file,
+            "username": plan.username,
+            "proxy_url": plan.proxy_url,
+            "mode": plan.mode,
+            "timeout_seconds": plan.timeout_seconds,
+            "retries": plan.retries,
+            "prewarm": plan.prewarm,
+            "reinstall": image.reinstall,
             "talos_version": image.talos_version,
             "schematic": image.schematic,
             "installer": image.boot.installer,
             "path": f"inventory.pools.{image.pool}",
             "schematic_id": None,
+            "installer_digest": None,
         }
         super().__init__(SchematicProvider(), name, inputs, opts)

@@ -16,10 +16,14 @@ class TalosGpuImage(pulumi.ComponentResource):
     """Makes sure that the factory can build the image of every class."""
 
     schematic_ids: pulumi.Output[list[str]]
+    installer_digests: pulumi.Output[dict[str, str]]
 
     def __init__(self, name: str, plan: ImagePlan, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("gpu-platform:index:TalosGpuImage", name, {}, opts)
         child = pulumi.ResourceOptions(parent=self)
-        schematics = [Schematic(one.name, plan, one, child) for one in plan.classes]
-        self.schematic_ids = pulumi.Output.all(*(one.schematic_id for one in schematics))
+        schematics = {one.name: Schematic(one.name, plan, one, child) for one in plan.classes}
+        self.schematic_ids = pulumi.Output.all(*(one.schematic_id for one in schematics.values()))
+        self.installer_digests = pulumi.Output.all(
+            **{name: one.installer_digest for name, one in schematics.items()}
+        ).apply(lambda digests: {name: digest for name, digest in digests.items() if digest})
         self.register_outputs({"schematicIds": self.schematic_ids})

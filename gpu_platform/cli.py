@@ -42,7 +42,8 @@ def schematic(
     as_json: AsJson = False,
 ) -> None:
     """Print the ID and the canonical YAML of image schematics."""
-    from gpu_platform.planning.schematic import SchematicError, canonical, parse, schematic_id
+    from gpu_platform.planning.schematic import SchematicError, canonical, schematic_id
+    from gpu_platform.planning.schematic_reader import parse
 
     if (stack is None) == (file is None):
         _cannot("name either a stack or --file")

@@ -39,10 +39,11 @@ class ClusterOutput(Contract):
 
 
 class ExtensionOutput(Contract):
-    """A system extension in an image; version is null where the Talos release is newer than the facts."""
+    """A system extension in an image; version and image are null where the facts do not know them."""
 
     name: str
     version: str | None = None
+    ref: str | None = None
 
 
 class DriverOutput(Contract):
@@ -68,6 +69,9 @@ class ImageClassOutput(Contract):
     pxe: str
     kernel: str
     initramfs: str
+    cmdline: str = ""
+    uki: str = ""
+    secure_boot: bool = False
     extensions: list[ExtensionOutput]
     kernel_args: list[str]
     driver: DriverOutput | None = None
@@ -103,6 +107,7 @@ class PlatformOutputs(Contract):
     image_classes: dict[str, ImageClassOutput]
     nodes: dict[str, NodeOutput]
     operators: dict[str, OperatorOutput]
+    installer_digests: dict[str, str] = Field(default_factory=dict)
 
 
 def outputs_of(plan: Plan) -> PlatformOutputs:
@@ -130,11 +135,17 @@ def _image_class(one: ImageClass) -> dict[str, Any]:
     return values | asdict(one.boot)
 
 
-def export(outputs: PlatformOutputs, *, after: list[pulumi.Output[Any]]) -> None:
-    """Export every key of the contract once `after` is there: nobody reads what an `up` that failed did not make."""
+def export(
+    outputs: PlatformOutputs, *, after: list[pulumi.Output[Any]], installer_digests: pulumi.Output[dict[str, str]]
+) -> None:
+    """Export every key of the contract once `after` is there: nobody reads what an `up` that failed did not make.
+
+    `installer_digests`, by image class, is known only when the factory has built them.
+    """
     import pulumi
 
-    for key, value in outputs.model_dump(by_alias=True, mode="json").items():
+    known = outputs.model_dump(by_alias=True, mode="json")
+    for key, value in {**known, "installerDigests": installer_digests}.items():
         pulumi.export(key, pulumi.Output.all(value, *after).apply(lambda values: values[0]))
 
 

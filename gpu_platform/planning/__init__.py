@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpu_platform.findings import errors
-from gpu_platform.planning import compatibility, gpu_operator, images, inventory
+from gpu_platform.planning import compatibility, gpu_operator, image, inventory
 from gpu_platform.planning.cluster import cluster_findings, plan_cluster
+from gpu_platform.planning.image.classes import plan_image
 from gpu_platform.planning.model import Off, Part, Plan, Planned
 from gpu_platform.settings.read import read
 
@@ -32,7 +33,7 @@ def _rules(settings: Settings) -> tuple[Finding, ...]:
     return (
         *cluster_findings(settings),
         *inventory.findings(settings),
-        *images.findings(settings),
+        *image.findings(settings),
         *gpu_operator.findings(settings),
         *compatibility.findings(settings),
     )
@@ -46,7 +47,7 @@ def _plan(settings: Settings) -> Plan:
     return Plan(
         cluster=cluster,
         nodes=nodes,
-        image=images.plan_image(settings),
+        image=plan_image(settings),
         gpu_operator=part,
         operators=gpu_operator.plan_operators(settings) if has_cluster else (),
         off=tuple(_off(settings)),

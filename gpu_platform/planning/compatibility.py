@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from gpu_platform import facts
 from gpu_platform.findings import finding
-from gpu_platform.planning import extensions, gpu_operator, inventory
+from gpu_platform.planning import gpu_operator, inventory
+from gpu_platform.planning.image.extensions import talos_release
 from gpu_platform.settings.base import minor, release
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _talos(path: str, talos: str, *, pre_releases: bool) -> Iterator[Finding]:
     elif re.search(r"-", talos) and not pre_releases:
         fix = "write a release, or cluster.allowPreReleases: true"
         yield finding("IMG-003", path, f"Talos {talos} is a pre-release", fix)
-    elif extensions.talos_release(talos) is None:
+    elif talos_release(talos) is None:
         same = sorted((row["version"] for row in rows if minor(row["version"]) == minor(talos)), key=release)
         known = f"v{same[-1]} is the newest that is known" if same else "no release of that minor is known"
         yield finding(

@@ -53,12 +53,13 @@ def scalar(value: str, column: int) -> str:
     """Return `value` as a YAML scalar; lines of a block begin at `column`. Only for predictable values."""
     if "\n" in value:
         return _block(value, column) if _fits_block(value) else _double_quoted(value)
-    if "\t" in value or _reads_as_something_else(value):
+    if "\t" in value or reads_as_something_else(value):
         return _double_quoted(value)
     return f"'{value.replace(chr(39), chr(39) * 2)}'" if _needs_quotes(value) else value
 
 
-def _reads_as_something_else(value: str) -> bool:
+def reads_as_something_else(value: str) -> bool:
+    """Tell whether a plain `value` would be read as a number, a truth value, nothing, or a date."""
     plain = value.replace("_", "")
     number = value[:1] in set("0123456789+-.") and (_INTEGER.fullmatch(plain) or _FLOAT.fullmatch(plain))
     return value in _NOT_TEXT or bool(_INFINITY.fullmatch(value)) or bool(number) or _is_date(value)

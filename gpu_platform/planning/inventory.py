@@ -117,9 +117,11 @@ def _pool(path: str, pool: Pool) -> Iterator[Finding]:
         yield finding("GPU-001", f"{path}.gpu.model", f"unknown GPU model {pool.gpu.model!r}", fix)
         return
     vendor, most = card(pool)["vendor"], card(pool)["per_node"]
-    if vendor != "nvidia":
-        message = f"{pool.gpu.model} is made by {vendor}, and this version installs no operator for that vendor"
-        yield finding("GPU-002", f"{path}.gpu.model", message, "leave this pool out until it does")
+    if vendor == "intel" and pool.os == "talos":
+        pass  # refused with its image (IMG-027)
+    elif vendor != "nvidia":
+        message = f"images are made, but this version installs no operator that hands out {pool.gpu.model} of {vendor}"
+        yield finding("GPU-002", f"{path}.gpu.model", message, "install that operator yourself")
     elif pool.os != "talos":
         message = "NVIDIA pools have to run Talos: one ClusterPolicy serves all nodes, and the driver lies elsewhere"
         yield finding("GPU-003", f"{path}.os", message, "write os: talos or leave this pool out")

@@ -35,10 +35,11 @@ class ClusterPlan:
 
 @dataclass(frozen=True)
 class Extension:
-    """A system extension and the version that the Talos release holds; None where the facts do not know it."""
+    """A system extension, its version in the Talos release, and its image; None where the facts do not know them."""
 
     name: str
     version: str | None
+    ref: str | None
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class Boot:
     pxe: str
     kernel: str
     initramfs: str
+    cmdline: str
+    uki: str
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,8 @@ class ImageClass:
     talos_version: str
     architecture: str
     vendor: str | None
+    secure_boot: bool
+    reinstall: str | None
     schematic: str
     schematic_id: str
     extensions: tuple[Extension, ...]
@@ -92,10 +97,16 @@ class NodePlan:
 
 @dataclass(frozen=True)
 class ImagePlan:
-    """The images of this environment and the factory that builds them."""
+    """The images of this environment and the factory that builds them; None is a default, so that state holds none."""
 
     factory_url: str
     ca_file: str | None
+    username: str | None
+    proxy_url: str | None
+    mode: str | None
+    timeout_seconds: int | None
+    retries: int | None
+    prewarm: str | None
     classes: tuple[ImageClass, ...]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from typing import Any
 
@@ -16,12 +17,26 @@ from pulumi.dynamic import (
     UpdateResult,
 )
 
-from gpu_platform.image_factory import ImageFactory
+from gpu_platform.image_factory import Access, ImageFactory
 from gpu_platform.planning.schematic import schematic_id
 from gpu_platform.providers import factory_checks
 
-# The inputs of which a change is one: the first two decide what the factory holds, the rest what is shown and checked.
-DOMAIN = ("factory_url", "schematic", "installer", "talos_version", "path", "ca_file")
+# The inputs of which a change is one: the first two decide what the factory holds, the rest what is shown and checked,
+# and how the factory is reached.
+DOMAIN = (
+    "factory_url",
+    "schematic",
+    "installer",
+    "talos_version",
+    "path",
+    "ca_file",
+    "username",
+    "proxy_url",
+    "mode",
+    "timeout_seconds",
+    "retries",
+    "prewarm",
+)
 
 
 class SchematicProvider(ResourceProvider):
@@ -34,18 +49,19 @@ class SchematicProvider(ResourceProvider):
     serialize_as_secret_always = False
 
     def configure(self, req: ConfigureRequest) -> None:
-        """Take the factory's token from the stack's secrets; it is kept in this process alone."""
+        """Take the factory's credentials from the stack's secrets; they are kept in this process alone."""
         sys.tracebacklimit = 0
-        self.token = req.config.get("gpu-platform:factoryToken") or req.config.get("factoryToken")
+        secrets = (req.config.get(f"gpu-platform:{key}") for key in ("factoryToken", "factoryPassword"))
+        self.password = next((secret for secret in secrets if secret), None)
 
-    def check(self, _olds: dict[str, Any], news: dict[str, Any]) -> CheckResult:
-        """Add the ID, so that previews show it, and ask the factory for the release's extensions (once a process)."""
+    def check(self, olds: dict[str, Any], news: dict[str, Any]) -> CheckResult:
+        """Add the ID, so that previews show it, and refuse what the factory or an upgrade cannot do."""
         if any(not isinstance(news.get(key), str) for key in ("schematic", "factory_url", "talos_version")):
             return CheckResult(news, [])  # in a preview: a value that is not known yet
-        failures = [
-            CheckFailure("schematic", reason) for reason in factory_checks.missing_extensions(self._probe(news), news)
-        ]
-        return CheckResult({**news, "schematic_id": schematic_id(news["schematic"])}, failures)
+        reasons = [*factory_checks.impossible(olds, news), *factory_checks.not_there(self._probe(news), news)]
+        known = {"schematic_id": schematic_id(news["schematic"])}
+        known |= {} if news.get("prewarm") else {"installer_digest": ""}
+        return CheckResult({**news, **known}, [CheckFailure("schematic", reason) for reason in reasons])
 
     def diff(self, _id: str, olds: dict[str, Any], news: dict[str, Any]) -> DiffResult:
         """Report a change of document or factory as an update in place: the class is the identity, the ID an output."""
@@ -53,9 +69,8 @@ class SchematicProvider(ResourceProvider):
         return DiffResult(changes=differs, replaces=[], stables=[], delete_before_replace=False)
 
     def create(self, props: dict[str, Any]) -> CreateResult:
-        """Register the document and insist on our ID and our text."""
-        factory_checks.register(self._factory(props), props)
-        return CreateResult(props["path"], props)
+        """Register the document and insist on our ID and our text; have the installer built where that is wanted."""
+        return CreateResult(props["path"], factory_checks.provide(self._factory(props), props))
 
     def read(self, id_: str, props: dict[str, Any]) -> ReadResult:
         """Put a document back that the factory has lost; an unreachable factory is an error, never a deletion."""
@@ -65,16 +80,26 @@ class SchematicProvider(ResourceProvider):
 
     def update(self, _id: str, _olds: dict[str, Any], news: dict[str, Any]) -> UpdateResult:
         """Register the new document; the old one stays in the factory for nodes that still boot it."""
-        factory_checks.register(self._factory(news), news)
-        return UpdateResult(news)
+        return UpdateResult(factory_checks.provide(self._factory(news), news))
 
     def delete(self, _id: str, _props: dict[str, Any]) -> None:
         """Forget the document: factories delete nothing."""
 
     def _factory(self, props: dict[str, Any]) -> ImageFactory:
-        return ImageFactory(props["factory_url"], token=getattr(self, "token", None), ca_file=props.get("ca_file"))
+        return ImageFactory(self._access(props))
 
     def _probe(self, props: dict[str, Any]) -> ImageFactory:
         """Return a client for previews, which wait five seconds at most and never try twice."""
-        token, ca_file = getattr(self, "token", None), props.get("ca_file")
-        return ImageFactory(props["factory_url"], token=token, ca_file=ca_file, timeout=5.0, retries=0)
+        return ImageFactory(dataclasses.replace(self._access(props), timeout=5.0, retries=0))
+
+    def _access(self, props: dict[str, Any]) -> Access:
+        stated = {"timeout": props.get("timeout_seconds"), "retries": props.get("retries")}
+        return Access(
+            props["factory_url"],
+            username=props.get("username"),
+            password=getattr(self, "password", None),
+            ca_file=props.get("ca_file"),
+            proxy_url=props.get("proxy_url"),
+            # Numbers of dynamic providers arrive as floats.
+            **{key: int(value) for key, value in stated.items() if value is not None},
+        )

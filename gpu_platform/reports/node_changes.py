@@ -74,7 +74,7 @@ def _reason(
         # Applying a configuration never re-images a machine; talosctl upgrade does, and that reboots it.
         return f"needs `talosctl upgrade --nodes ADDRESS --image {new.installer}`", True
     if _patch(old, before) != _patch(new, after):
-        documents = facts.table("compat")["machine_config_documents"]["talos"]
+        documents = facts.table("machine")["documents"]["talos"]
         talos = after.image_classes[new.image_class or ""].talos_version
         quiet = minor(talos) >= minor(f"{documents}.0")
         return f"gets a new machine configuration ({'no reboot' if quiet else 'Talos may reboot for it'})", False

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from gpu_platform.settings.base import DnsLabel, LabelValue, NodeName, Section, Text, Version
+from gpu_platform.settings.image import PoolImage
 
 
 def _address(value: str) -> str:
@@ -61,15 +62,6 @@ class Taint(Section):
     key: Text
     value: LabelValue = ""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule"
-
-
-class PoolImage(Section):
-    """What this pool's image has beyond, or instead of, the section `image`."""
-
-    driver_track: Literal["production", "lts"] | None = Field(None, description="NVIDIA driver branch of the image")
-    kernel_modules: Literal["open", "proprietary"] | None = Field(None, description="NVIDIA kernel modules")
-    extensions: tuple[Text, ...] = Field((), description="further system extensions, as siderolabs/<name>")
-    kernel_args: tuple[Text, ...] = Field((), description="further kernel arguments")
 
 
 class Pool(Section):

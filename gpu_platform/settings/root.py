@@ -31,7 +31,8 @@ NOT_YET = ("fabric", "training", "inference", "alerts", "cost")
 # Secrets are flat keys of their own: inside a section Pulumi would hand them out, and keep them, in plain text.
 SECRETS = {
     "kubeconfig": "kubeconfig of the cluster",
-    "factoryToken": "token of the Image Factory",
+    "factoryToken": "token of the Image Factory (bearer authentication)",
+    "factoryPassword": "password of the Image Factory (basic authentication, with image.factory.username)",
     "ufmPassword": "password of the fabric manager UFM",
 }
 

@@ -7,7 +7,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_platform.planning.machine_config import Contribution, merge
+from gpu_platform.planning.image.machine_config import Contribution, merge
 from gpu_platform.planning.model import Part
 from tests.stack_files import document, good, pool
 

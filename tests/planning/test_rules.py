@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gpu_platform.findings import Severity, rules
-from tests.stack_files import FIXTURES, PROJECT, planned_file
+from gpu_platform.planning.image import transitions
+from gpu_platform.settings.document import parse
+from tests.stack_files import FIXTURES, PROJECT, good, planned_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from gpu_platform.planning.model import ImageClass
+
 BREAKING = sorted([*FIXTURES.glob("invalid/*.yaml"), *FIXTURES.glob("warning/*.yaml")])
+
+TRANSITIONS = sorted(FIXTURES.glob("transition/*.yaml"))
 
 
 def expectation(path: Path) -> tuple[str, str]:
@@ -40,8 +46,26 @@ def test_a_valid_stack_file_gets_no_finding_and_a_plan(path: Path) -> None:
     assert result.plan is not None
 
 
+@pytest.mark.parametrize("path", TRANSITIONS, ids=lambda path: path.stem)
+def test_a_change_that_nodes_cannot_follow_gets_the_finding_that_it_names(path: Path) -> None:
+    """Two stack files in one: what was, and what shall be."""
+    old, new = (
+        good(parse(text, path).keys).image.classes[0] for text in path.read_text(encoding="utf-8").split("---\n")
+    )
+    before, after = boots(old), boots(new)
+    found = list(transitions.findings(f"inventory.pools.{new.pool}", before, after, reinstall=False))
+    assert [(one.rule, one.path) for one in found] == [expectation(path)]
+    assert list(transitions.findings("x", after, after, reinstall=False)) == []
+    afresh = transitions.findings("x", before, after, reinstall=True)
+    assert [one.rule for one in afresh if one.severity is Severity.ERROR] == []
+
+
+def boots(one: ImageClass) -> transitions.Boots:
+    return transitions.Boots(one.talos_version, one.boot.installer, tuple(each.name for each in one.extensions))
+
+
 def test_every_rule_has_a_fixture() -> None:
-    assert {expectation(path)[0] for path in BREAKING} == set(rules())
+    assert {expectation(path)[0] for path in (*BREAKING, *TRANSITIONS)} == set(rules())
 
 
 def test_fixtures_lie_where_their_severity_says() -> None:

@@ -12,10 +12,10 @@ from gpu_platform.planning.schematic import (
     SchematicError,
     canonical,
     normalised,
-    parse,
     schematic_id,
     unpredictable,
 )
+from gpu_platform.planning.schematic_reader import parse
 
 
 def extensions(*names: str) -> Schematic:

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one component needs of the machine: kernel modules (name to parameters), sysctls, labels, taints."""
+    """What one part needs of the machine: kernel modules (name to parameters), sysctls, labels, taints, runtime."""
 
     owner: str
     modules: dict[str, tuple[str, ...]] = field(default_factory=dict)
     sysctls: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     taints: tuple[dict[str, str], ...] = ()
+    runtime: str | None = None
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ def merge(contributions: Iterable[Contribution]) -> tuple[Contribution, tuple[Co
     merged: dict[str, dict[str, Any]] = {"modules": {}, "sysctls": {}, "labels": {}}
     owners: dict[tuple[str, str], str] = {}
     taints: list[dict[str, str]] = []
+    runtime: str | None = None
     for one in contributions:
         for kind, values in (("modules", one.modules), ("sysctls", one.sysctls), ("labels", one.labels)):
             for key, value in values.items():
@@ -48,7 +50,9 @@ def merge(contributions: Iterable[Contribution]) -> tuple[Contribution, tuple[Co
                 if kept != value:
                     conflicts.append(Conflict(f"{kind}.{key}", (owner, one.owner), (str(kept), str(value))))
         taints += [taint for taint in one.taints if taint not in taints]
-    return Contribution("all", merged["modules"], merged["sysctls"], merged["labels"], tuple(taints)), tuple(conflicts)
+        runtime = runtime or one.runtime
+    everything = Contribution("all", **merged, taints=tuple(taints), runtime=runtime)
+    return everything, tuple(conflicts)
 
 
 def patch(talos: str, installer: str, wanted: Contribution, *, kernel_args: bool) -> str:
@@ -56,13 +60,13 @@ def patch(talos: str, installer: str, wanted: Contribution, *, kernel_args: bool
 
     `kernel_args` tells that the image carries kernel arguments, which GRUB nodes read only when told to.
     """
-    compat = facts.table("compat")
+    rows = facts.table("machine")
     install: dict[str, Any] = {"image": installer}
-    if kernel_args and minor(talos) >= minor(compat["uki_cmdline_on_grub"]["talos"] + ".0"):
+    if kernel_args and minor(talos) >= minor(rows["uki_cmdline_on_grub"]["talos"] + ".0"):
         install["grubUseUKICmdline"] = True
     machine: dict[str, Any] = {"install": install}
     documents: list[dict[str, Any]] = [{"machine": machine}]
-    if minor(talos) >= minor(compat["machine_config_documents"]["talos"] + ".0"):
+    if minor(talos) >= minor(rows["documents"]["talos"] + ".0"):
         documents += _documents(wanted)
     else:
         machine |= _legacy(wanted)
@@ -82,7 +86,17 @@ def _legacy(wanted: Contribution) -> dict[str, Any]:
     return {
         **({"kernel": {"modules": modules}} if modules else {}),
         **({"sysctls": dict(sorted(wanted.sysctls.items()))} if wanted.sysctls else {}),
+        **({"files": [_runtime_file(wanted.runtime)]} if wanted.runtime else {}),
     }
+
+
+def _runtime_file(runtime: str) -> dict[str, Any]:
+    path = facts.table("machine")["runtime"]["path"]
+    return {"op": "create", "path": path, "permissions": 0o644, "content": _runtime_toml(runtime)}
+
+
+def _runtime_toml(runtime: str) -> str:
+    return f'[plugins."io.containerd.cri.v1.runtime".containerd]\n  default_runtime_name = "{runtime}"\n'
 
 
 def _documents(wanted: Contribution) -> list[dict[str, Any]]:
@@ -93,4 +107,9 @@ def _documents(wanted: Contribution) -> list[dict[str, Any]]:
     ]
     if wanted.sysctls:
         documents.append({**head, "kind": "SysctlConfig", "params": dict(sorted(wanted.sysctls.items()))})
+    if wanted.runtime:
+        name = facts.table("machine")["runtime"]["document"]
+        documents.append(
+            {**head, "kind": "CRICustomizationConfig", "name": name, "content": _runtime_toml(wanted.runtime)}
+        )
     return documents

@@ -1,0 +1,86 @@
+"""Which system extensions a class needs, and what a Talos release holds of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpu_platform import facts
+from gpu_platform.planning import inventory
+from gpu_platform.planning.model import Extension
+from gpu_platform.settings.base import minor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gpu_platform.planning.image.options import Class
+
+OPEN = "siderolabs/nvidia-open-gpu-kernel-modules-"
+PROPRIETARY = "siderolabs/nonfree-kmod-nvidia-"
+TOOLKIT = "siderolabs/nvidia-container-toolkit-"
+FABRIC_MANAGER = "siderolabs/nvidia-fabricmanager-"
+AMD = ("siderolabs/amd-ucode", "siderolabs/amdgpu")
+REGISTRY = "ghcr.io"
+
+
+def derived(one: Class) -> tuple[str, ...]:
+    """Return the extensions that the class needs for its hardware, whatever else is asked for."""
+    if inventory.card(one.pool).get("vendor") == "amd":
+        return AMD
+    if not one.kernel_modules:
+        return ()
+    modules = OPEN if one.kernel_modules == "open" else PROPRIETARY
+    fabric = (FABRIC_MANAGER + one.track,) if one.has_nvswitch else ()
+    return (modules + one.track, TOOLKIT + one.track, *fabric, *_gdrcopy(one))
+
+
+def _gdrcopy(one: Class) -> tuple[str, ...]:
+    """GPUDirect over InfiniBand and RoCE needs it, and it comes with the open modules alone."""
+    row = facts.table("machine")["gpudirect"]
+    works = one.kernel_modules == row["modules"] and minor(one.talos) >= minor(row["talos"] + ".0")
+    return (facts.table("machine")["gdrdrv"]["extension"],) if one.rdma and works else ()
+
+
+def chosen(one: Class) -> tuple[str, ...]:
+    """Return the names of all extensions of a class, each once: sorted, or as they are written with the rest behind."""
+    stated = [each.value for each in one.stated_list("extensions", "extensions")]
+    names = tuple(dict.fromkeys((*stated, *derived(one))))
+    as_written = (one.pool.image.extension_order or one.image.extension_order) == "asWritten"
+    return names if as_written else tuple(sorted(names))
+
+
+def versions(names: tuple[str, ...], talos: str) -> tuple[Extension, ...]:
+    """Return the extensions with version and reference in this Talos release, None where the facts do not know."""
+    row = talos_release(talos)
+    found = []
+    for name in names:
+        version = _version(name, row)
+        found.append(Extension(name, version, f"{REGISTRY}/{name}:{version}" if version else None))
+    return tuple(found)
+
+
+def known() -> dict[str, dict[str, Any]]:
+    """Return the facts of every extension by name."""
+    return {row["name"]: row for row in facts.table("talos")["extension"]}
+
+
+def here(talos: str) -> set[str]:
+    """Return the names that the facts know a Talos release to have."""
+    return {name for name, row in known().items() if minor(row["since"] + ".0") <= minor(talos)}
+
+
+def talos_release(talos: str) -> dict[str, Any] | None:
+    """Return the facts of one Talos point release, or None."""
+    rows: list[dict[str, Any]] = facts.table("talos")["release"]
+    return next((row for row in rows if row["version"] == talos.removeprefix("v")), None)
+
+
+def _version(name: str, row: dict[str, Any] | None) -> str | None:
+    tag = known().get(name, {}).get("tag")
+    return str(tag).format(**{**row, "talos": f"v{row['version']}"}) if row and tag else None
+
+
+def driver(names: Iterable[str], talos: str) -> str | None:
+    """Return the NVIDIA driver version of an image with these extensions; None where there is none or it is unknown."""
+    row = talos_release(talos)
+    modules = [name for name in names if name.startswith((OPEN, PROPRIETARY))]
+    return row.get(modules[0].rsplit("-", 1)[1]) if row and modules else None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from gpu_platform.findings import Finding, did_you_mean, finding
-from gpu_platform.settings.base import Section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
+
+    from gpu_platform.settings.base import Section
 
 # What to write instead, by pydantic's error type; what is not here says what was expected in pydantic's own words.
 FIXES = {
@@ -65,29 +66,23 @@ def _keys(model: type[Section], location: list[Any]) -> list[str]:
     here: Any = model
     for part in location:
         here = _step(here, part)
-    models = [one for one in _unfold(here) if isinstance(one, type) and issubclass(one, Section)]
-    return [info.alias or name for one in models for name, info in one.model_fields.items()]
+    return list(_fields(_bare(here)))
 
 
 def _step(annotation: Any, part: Any) -> Any:
-    for one in _unfold(annotation):
-        if isinstance(one, type) and issubclass(one, Section):
-            for name, info in one.model_fields.items():
-                if part in {info.alias, name}:
-                    return info.annotation
-        elif get_origin(one) is dict:
-            return get_args(one)[1]
-        elif get_origin(one) is tuple:
-            return get_args(one)[0]
-    return None
+    """Return what stands at a key of a section, or in each entry of a mapping or list."""
+    here = _bare(annotation)
+    if get_origin(here) is None:
+        return _fields(here).get(part)
+    return next(one for one in reversed(get_args(here)) if one is not ...)
 
 
-def _unfold(annotation: Any) -> Iterator[Any]:
-    """Yield the members of a union, without Annotated and None."""
-    if hasattr(annotation, "__metadata__"):
-        annotation = get_args(annotation)[0]
-    if get_origin(annotation) in {Union, types.UnionType}:
-        for one in get_args(annotation):
-            yield from _unfold(one)
-    elif annotation is not types.NoneType:
-        yield annotation
+def _fields(model: Any) -> dict[str, Any]:
+    return {info.alias or name: info.annotation for name, info in getattr(model, "model_fields", {}).items()}
+
+
+def _bare(annotation: Any) -> Any:
+    """Return the one type behind Annotated and `| None`."""
+    if get_origin(annotation) in {Annotated, Union, types.UnionType}:
+        return _bare(next(one for one in get_args(annotation) if one is not types.NoneType))
+    return annotation

@@ -39,9 +39,9 @@ def _section(name: str, model: type[Section], document: Mapping[str, Any]) -> tu
         return None, [finding("CFG-003", name, "this section is missing", fix)]
     value = document.get(name)
     value = {} if value is None else value
-    if secrets := list(_secrets(value, name)):
-        return None, [_secret_inside(path) for path in secrets]
     try:
+        if secrets := list(_secrets(value, name)):
+            return None, [_secret_inside(path) for path in secrets]
         # JSON on purpose: in strict mode it knows lists where Python objects would have to be tuples.
         return model.model_validate_json(json.dumps(value, default=str)), []
     except ValidationError as error:

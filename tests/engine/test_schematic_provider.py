@@ -71,7 +71,7 @@ def test_what_state_holds_of_the_provider_is_short_and_names_module_and_class() 
 def test_check_adds_the_id_so_that_a_preview_knows_it(server: Server, fresh: dict[str, Any]) -> None:
     checked, failures = server.check(fresh)
     assert failures == []
-    assert checked == {**fresh, "schematic_id": schematic_id(fresh["schematic"])}
+    assert checked == {**fresh, "schematic_id": schematic_id(fresh["schematic"]), "installer_digest": ""}
 
 
 def test_check_leaves_what_is_not_known_yet_alone(server: Server, fresh: dict[str, Any]) -> None:

@@ -150,3 +150,37 @@ def test_what_the_factory_would_refuse_is_refused_with_the_place(text: str, sent
     with pytest.raises(SchematicError) as raised:
         parse(text)
     assert sentence in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("overlay: {image: a, name: b, options: {k8s: x}}", "overlay.options.k8s: only keys of letters"),
+        ("overlay: {image: a, name: b, options: {speed: 1}}", "overlay.options.speed is no plain text"),
+        ("overlay: {image: a, name: b, options: {deep: {er: x}}}", "overlay.options.deep is no text"),
+        ("customization: {meta: [{key: ten, value: a}]}", "meta key 'ten' is no whole number"),
+        ("customization: [a]", "customization is no mapping"),
+    ],
+)
+def test_what_cannot_be_predicted_is_refused_with_the_place(text: str, sentence: str) -> None:
+    with pytest.raises(SchematicError) as raised:
+        parse(text)
+    assert sentence in str(raised.value)
+
+
+def test_overlay_options_are_printed_in_the_factorys_order() -> None:
+    read = parse("overlay: {image: a, name: b, options: {zeta: x, alpha: 'y: z', Beta: b}}")
+    assert canonical(read) == (
+        "overlay:\n    image: a\n    name: b\n    options:\n"
+        "        Beta: b\n        alpha: 'y: z'\n        zeta: x\n"
+        "customization: {}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [("2026-12-01", '"2026-12-01"'), ("2026-13-01", "2026-13-01"), ("0000-01-01", '"0000-01-01"'), ("a\n b", None)],
+)
+def test_dates_are_quoted_and_what_is_none_is_not(text: str, printed: str | None) -> None:
+    shown = canonical(args(text)).split("- ", 1)[1].rstrip("\n")
+    assert shown == (printed or "|-\n          a\n           b")

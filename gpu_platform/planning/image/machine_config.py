@@ -70,8 +70,7 @@ def patch(talos: str, installer: str, wanted: Contribution, *, kernel_args: bool
         documents += _documents(wanted)
     else:
         machine |= _legacy(wanted)
-    if wanted.labels:
-        machine["nodeLabels"] = dict(sorted(wanted.labels.items()))
+    machine["nodeLabels"] = dict(sorted(wanted.labels.items()))
     if wanted.taints:
         # The kubelet registers them: a worker may not set taints on itself later (siderolabs/talos#13443, #10935).
         machine["kubelet"] = {"extraConfig": {"registerWithTaints": list(wanted.taints)}}

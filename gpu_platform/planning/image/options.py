@@ -98,16 +98,6 @@ class Class:
         return (*(one for one in self.image.meta if one.key not in own), *self.pool.image.meta)
 
     @property
-    def modules(self) -> dict[str, tuple[str, ...]]:
-        """Further kernel modules with their parameters."""
-        return {**self.image.modules, **self.pool.image.modules}
-
-    @property
-    def sysctls(self) -> dict[str, str]:
-        """Further sysctls."""
-        return {**self.image.sysctls, **self.pool.image.sysctls}
-
-    @property
     def rdma(self) -> tuple[str, ...]:
         """The RDMA drivers of the NICs, each once."""
         return tuple(dict.fromkeys((*self.image.rdma, *self.pool.image.rdma)))

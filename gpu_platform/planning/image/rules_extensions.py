@@ -9,7 +9,6 @@ from gpu_platform import facts
 from gpu_platform.findings import finding
 from gpu_platform.planning.image import extensions
 from gpu_platform.planning.image.extensions import FABRIC_MANAGER, OPEN, PROPRIETARY, TOOLKIT
-from gpu_platform.settings.base import minor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,14 +19,9 @@ if TYPE_CHECKING:
 
 def findings(one: Class) -> Iterator[Finding]:
     """Yield what is wrong with the extensions of a class."""
-    stated = one.stated_list("extensions", "extensions")
-    for each in stated:
+    for each in one.stated_list("extensions", "extensions"):
         yield from _name(each.path, each.value, one.talos)
     names = extensions.chosen(one)
-    for name in sorted(set(extensions.derived(one)) - {each.value for each in stated}):
-        if name not in extensions.here(one.talos) and _is_known_minor(one.talos):
-            fix = "choose another Talos release or driverTrack"
-            yield finding("IMG-004", one.path, f"Talos {one.talos} has no extension {name}", fix)
     yield from _flavours(one, names)
     yield from _empty(one, names)
     if one.default_runtime and not one.kernel_modules:
@@ -37,10 +31,6 @@ def findings(one: Class) -> Iterator[Finding]:
         yield finding(
             "IMG-024", one.default_runtime.path, message, "remove defaultRuntime from pools without its cards"
         )
-
-
-def _is_known_minor(talos: str) -> bool:
-    return any(minor(row["version"]) == minor(talos) for row in facts.table("talos")["release"])
 
 
 def _name(path: str, name: str, talos: str) -> Iterator[Finding]:

@@ -66,9 +66,10 @@ class ImageFactory:
         self._session = requests.Session()
         # As an object, so that no entry of a .netrc file takes its place.
         self._session.auth = self._authorize
-        # A factory that cannot build an installer answers 500 too: asking again would only build again.
-        for prefix, statuses in (("http://", (*_PASSING, 500)), ("https://", (*_PASSING, 500)), (self._v2, _PASSING)):
-            self._session.mount(prefix, HTTPAdapter(max_retries=self._retry(statuses)))
+        for prefix in ("http://", "https://"):
+            self._session.mount(prefix, HTTPAdapter(max_retries=self._retry((*_PASSING, 500), read=1)))
+        # A factory that cannot build an installer answers 500, one that builds it gives no answer for minutes.
+        self._session.mount(self._v2, HTTPAdapter(max_retries=self._retry(_PASSING, read=0)))
 
     @property
     def _v2(self) -> str:
@@ -82,10 +83,10 @@ class ImageFactory:
             request.headers["Authorization"] = f"Bearer {password}"
         return request
 
-    def _retry(self, statuses: tuple[int, ...]) -> Retry:
+    def _retry(self, statuses: tuple[int, ...], *, read: int) -> Retry:
         return Retry(
             total=self._access.retries,
-            read=min(1, self._access.retries),  # each attempt waits as long as the time-out
+            read=min(read, self._access.retries),  # each attempt waits as long as the time-out
             other=0,  # a certificate is not better the next time
             status_forcelist=statuses,
             allowed_methods=None,

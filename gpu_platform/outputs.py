@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -144,9 +145,15 @@ def export(
     """
     import pulumi
 
-    known = outputs.model_dump(by_alias=True, mode="json")
-    for key, value in {**known, "installerDigests": installer_digests}.items():
-        pulumi.export(key, pulumi.Output.all(value, *after).apply(lambda values: values[0]))
+    there = pulumi.Output.all(*after)
+    for key, value in outputs.model_dump(by_alias=True, mode="json", exclude={"installer_digests"}).items():
+        # The value stays out of Output.all, which would make an Output of each of a thousand nodes' labels.
+        pulumi.export(key, there.apply(partial(_first, value)))
+    pulumi.export("installerDigests", pulumi.Output.all(installer_digests, *after).apply(lambda values: values[0]))
+
+
+def _first(value: Any, _after: Any) -> Any:
+    return value
 
 
 class PlatformReference:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -29,7 +30,7 @@ def _names_to_mapping(value: Any) -> Any:
     names = [name for name in value if isinstance(name, str)]
     if len(names) != len(value):
         raise ValueError("a list of nodes holds names only: write a mapping of names to give a node a rack or a state")
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
+    if repeated := sorted(name for name, count in Counter(names).items() if count > 1):
         raise ValueError(f"node {', '.join(repeated)} stands twice in this list: keep one")
     return {name: {} for name in names}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import sys
+from pathlib import Path
 
 from sandbox.build import binary
 from sandbox.errors import SandboxError
@@ -17,6 +18,7 @@ from sandbox.state import PROJECT, State
 
 __all__ = ["PORTS", "set_fault", "start", "url"]
 
+TOOLS = Path(__file__).resolve().parent / "tools"
 PORTS = ("registry", "factory", "factory-proxy")
 
 
@@ -66,7 +68,7 @@ def _start_factory(state: State, config: object) -> None:
     # A clean environment: every IF_* variable of the caller would be read, and its proxies would be used.
     # The proxy makes ghcr.io resolve to the local registry without changing the references that the API prints.
     env = {
-        "PATH": "/usr/bin:/bin",
+        "PATH": f"{TOOLS}:/usr/bin:/bin",
         "HOME": str(directory / "home"),
         "DOCKER_CONFIG": str(directory / "home"),
         "TMPDIR": str(directory / "tmp"),

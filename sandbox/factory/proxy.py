@@ -15,23 +15,31 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
-# Mode to what it does. `lost` and `502-once` remember what they have done until the mode changes.
+# Mode to what it does. `lost` and those that end in -once remember what they have done until the mode changes.
 MODES = {
     "none": "passes everything through",
     "down": "closes the connection without an answer",
     "500": "answers 500 as a factory whose registry is gone",
     "502-once": "answers 502 to the first request of each path",
+    "404-once": "does not know what each path names at its first request",
+    "slow-once": "answers the first request of each path after slow-once:SECONDS",
+    "502": "answers 502 with a page of HTML, as a load balancer without a backend does",
+    "503": "answers 503",
     "429": "answers 429",
     "html": "answers 200 with a login page",
-    "slow": "answers after half a minute",
+    "slow": "answers after slow:SECONDS",
+    "truncated": "breaks off in the middle of each answer",
     "wrong-id": "answers a POST with another ID",
     "wrong-text": "answers a POST with another document",
     "owner": "puts an owner into posted documents, as an Enterprise factory does",
     "lost": "does not know a schematic until it is posted again",
+    "forgetful": "never knows a schematic, not even one that it has just taken",
+    "no-release": "builds no Talos release of those that are asked for",
+    "malformed": "answers lists with half a JSON document",
     "unauthorized": "answers 401",
 }
 
-SLOW_SECONDS = 30
+PAGE = "<!DOCTYPE html><html><head><title>Sign in</title></head><body>no factory here</body></html>\n"
 HEALTH = "/healthz"
 
 
@@ -67,28 +75,45 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        mode = "none" if self.path == HEALTH else self._mode()
+        mode, _, argument = ("none" if self.path == HEALTH else self._mode()).partition(":")
         if Handler.remembered[0] != mode:
             Handler.remembered = (mode, set())
         plain = {
             "500": (500, "internal server error\n"),
+            "502": (502, PAGE),
+            "503": (503, "no healthy upstream\n"),
             "429": (429, "too many requests\n"),
             "unauthorized": (401, "unauthorized\n"),
-            "html": (200, "<!DOCTYPE html><title>Sign in</title>\n"),
+            "html": (200, PAGE),
         }
         if mode == "down":
             self.close_connection = True
             self.connection.close()
         elif mode in plain:
-            self._send(plain[mode][0], plain[mode][1].encode(), "text/plain")
+            self._send(plain[mode][0], plain[mode][1].encode(), "text/html" if plain[mode][1] == PAGE else "text/plain")
         elif mode == "502-once" and self._first(self.path):
             self._send(502, b"bad gateway\n", "text/plain")
-        elif mode == "lost" and self._is_lost(body):
+        elif self._knows_no_schematic(mode, body):
             self._send(404, b"schematic not found\n", "text/plain")
+        elif mode == "no-release" and self._asks("/version/"):
+            self._send(404, b"version is not available\n", "text/plain")
+        elif mode == "malformed" and self._asks("/version"):
+            self._send(200, b'["v1.13.9", {"name": "sider', "text/plain")
         else:
-            if mode == "slow":
-                time.sleep(SLOW_SECONDS)
+            if mode == "slow" or (mode == "slow-once" and self._first(self.path)):
+                time.sleep(float(argument))
             self._forward(body, mode)
+
+    def _knows_no_schematic(self, mode: str, body: bytes) -> bool:
+        """Tell whether a mode that forgets schematics answers this request with 404."""
+        if mode == "lost":
+            return self._is_lost(body)
+        if mode == "404-once":
+            return self._asks("/") and self._first(self.path)
+        return mode == "forgetful" and self._asks("/schematics/")
+
+    def _asks(self, prefix: str) -> bool:
+        return self.command == "GET" and self.path.startswith(prefix)
 
     def _first(self, key: str) -> bool:
         seen = Handler.remembered[1]
@@ -120,10 +145,12 @@ class Handler(BaseHTTPRequestHandler):
     def _send(self, status: int, data: bytes, kind: str) -> None:
         self.send_response(status)
         self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
+        broken = self._mode() == "truncated" and self.path != HEALTH
+        self.send_header("Content-Length", str(len(data) + (100 if broken else 0)))
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(data)
+        self.close_connection = broken
 
 
 def _spoilt(data: bytes, mode: str) -> bytes:

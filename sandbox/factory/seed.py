@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from sandbox.errors import SandboxError
+from sandbox.factory.boot_files import boot_files
 from sandbox.state import PROJECT
 
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -33,8 +34,8 @@ def seed(port: int) -> None:
 
 def _release(registry: _Registry, release: dict[str, Any], extensions: list[dict[str, Any]]) -> None:
     version = f"v{release['version']}"
-    # The tags of the imager are the releases; its contents matter only to builds of real images.
-    registry.image("siderolabs/imager", version, {"usr/install/README": b"no boot files\n"})
+    # The tags of the imager are the releases; its contents are for builds.
+    registry.image("siderolabs/imager", version, boot_files())
     registry.image("siderolabs/installer-base", version, {"usr/bin/installer": b"no installer\n"})
     lines = [_extension(registry, row, release) for row in extensions if _has(row, release["version"])]
     descriptions = "".join(f'"{line}":\n  author: "facts"\n  description: "facts"\n' for line in lines)

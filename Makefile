@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 
-.PHONY: demo test check engines generated clean
+.PHONY: demo test check long bench engines generated clean
 
 $(READY): requirements.txt requirements-dev.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 ...")'
@@ -28,6 +28,13 @@ test: check             ## check, and every behaviour once on the real engines
 	@$(PY) -m sandbox build
 	@$(PY) -m pytest -m "engine and not long"
 
+long: $(READY)          ## all of the fuzz, fault matrix, kills and soak; goes on where it stopped; SEED=N repeats one
+	@$(PY) -m sandbox build
+	@$(PY) -m pytest -m long --ledger .long $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+bench: $(READY)         ## figures as ratios, measured side by side
+	@$(PY) -m bench $(ARGS)
+
 engines: $(READY)       ## build the engines, once a machine
 	@$(PY) -m sandbox build
 
@@ -38,4 +45,4 @@ generated: $(READY)     ## write docs/rules.md, schema/ and contract/ anew
 
 clean:                  ## stop the sandbox and remove what make made in this clone
 	@test ! -x $(PY) || $(PY) -m sandbox down
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .sandbox
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .long .sandbox

@@ -89,18 +89,27 @@ def render(
 
 
 @app.command()
-def explain(stack: Stack, as_json: AsJson = False) -> None:
+def explain(
+    stack: Stack,
+    subject: Annotated[str | None, typer.Argument(help="pool/NAME or node/NAME: all about it, and why")] = None,
+    as_json: AsJson = False,
+) -> None:
     """Say what a stack file means: images, drivers, GPUs, operators, defaults with their reasons, what is off."""
-    from gpu_platform.reports.explain import as_json as explanation
-    from gpu_platform.reports.explain import for_people
+    from gpu_platform.reports import explain as whole
+    from gpu_platform.reports import explain_subject as part
 
     plan = _plan(stack)
+    try:
+        said = part.as_json(plan, subject) if subject else whole.as_json(plan)
+        shown = list(part.for_people(plan, subject) if subject else whole.for_people(plan))
+    except part.UnknownSubjectError as error:
+        _cannot(str(error))
     if as_json:
-        _print_json(explanation(plan))
+        _print_json(said)
         return
     console = _console()
-    for one in for_people(plan):
-        console.print(one)
+    for one in shown:
+        console.print(one, soft_wrap=True)
         console.print()
 
 

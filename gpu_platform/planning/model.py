@@ -35,9 +35,10 @@ class ClusterPlan:
 
 @dataclass(frozen=True)
 class Extension:
-    """A system extension, its version in the Talos release, and its image; None where the facts do not know them."""
+    """A system extension, why it is there, its version and image; None where the facts do not know the release."""
 
     name: str
+    reason: str
     version: str | None
     ref: str | None
 
@@ -72,6 +73,9 @@ class ImageClass:
     schematic_id: str
     extensions: tuple[Extension, ...]
     kernel_args: tuple[str, ...]
+    kernel_args_from: tuple[str, ...]
+    modules: tuple[str, ...]
+    sysctls: tuple[str, ...]
     driver_branch: str | None
     driver_version: str | None
     kernel_modules: str | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
+from rich.text import Text
 
 from gpu_platform import facts
 
@@ -30,16 +30,24 @@ def as_json(plan: Plan) -> dict[str, Any]:
 
 
 def _class(plan: Plan, one: ImageClass) -> dict[str, Any]:
-    driver = f"{one.driver_version or 'unknown'} ({one.driver_branch}, {one.kernel_modules} modules)"
     return {
         "schematic": one.schematic_id,
         "installer": one.boot.installer,
         "talos": one.talos_version,
-        "driver": driver if one.driver_branch else "none",
-        "extensions": [f"{each.name.removeprefix('siderolabs/')} {each.version or '?'}" for each in one.extensions],
+        "driver": driver(one),
+        "extensions": [
+            f"{each.name.removeprefix('siderolabs/')} {each.version or ''}".rstrip() for each in one.extensions
+        ],
         "kernelArgs": list(one.kernel_args),
         "nodes": [node.name for node in plan.nodes if node.image_class == one.name],
     }
+
+
+def driver(one: ImageClass) -> str:
+    """Return the driver of a class in words."""
+    if not one.driver_branch:
+        return "none"
+    return f"{one.driver_version or 'unknown'} ({one.driver_branch}, {one.kernel_modules} modules)"
 
 
 def _gpus(plan: Plan) -> Iterator[tuple[str, str]]:
@@ -63,12 +71,6 @@ def reasons(plan: Plan) -> Iterator[tuple[str, str]]:
         if image.kernel_modules:
             path = f"inventory.pools.{image.pool}.image.kernelModules"
             yield path, f"{image.kernel_modules}: what drives {_model(plan, image)} (facts/gpus.toml)"
-        for each in image.extensions:
-            if "fabricmanager" in each.name:
-                yield (
-                    f"inventory.pools.{image.pool}",
-                    "fabric manager: its boards have NVSwitches (CUDA error 802 without)",
-                )
     if plan.cluster.kubeconfig.kind == "ambient":
         yield "cluster.kubeconfigFrom", "the ambient kubeconfig, since no other is named"
 
@@ -89,22 +91,22 @@ def for_people(plan: Plan) -> Iterator[RenderableType]:
             ("kernel args", " ".join(one["kernelArgs"]) or "none"),
             ("nodes", ", ".join(one["nodes"])),
         ]
-        yield _table(f"image class {name} (Talos {one['talos']})", rows)
-    yield _table("GPUs by pool", said["gpus"].items())
+        yield table(f"image class {name} (Talos {one['talos']})", rows)
+    yield table("GPUs by pool", said["gpus"].items())
     if said["operators"]:
-        yield _table("operators", said["operators"].items())
+        yield table("operators", said["operators"].items())
     if said["defaults"]:
-        yield _table("chosen for you, and why", said["defaults"].items())
+        yield table("chosen for you, and why", said["defaults"].items())
     if said["off"]:
-        yield _table("not there", said["off"].items())
+        yield table("not there", said["off"].items())
 
 
-def _table(title: str, rows: Iterable[tuple[str, str]]) -> Table:
-    table = Table(
-        title=title, title_justify="left", show_header=False, title_style="bold", box=None, padding=(0, 2, 0, 2)
-    )
-    table.add_column(style="cyan", no_wrap=True)
-    table.add_column(overflow="fold")
-    for key, value in rows:
-        table.add_row(key, value)
-    return table
+def table(title: str, rows: Iterable[tuple[str, str]]) -> Text:
+    """Return a title and two columns; nothing is folded, since what is long here is copied."""
+    pairs = list(rows)
+    width = max((len(key) for key, _ in pairs), default=0)
+    shown = Text(title, style="bold")
+    for key, value in pairs:
+        shown.append(f"\n  {key:{width}}  ", style="not bold cyan")
+        shown.append(value.replace("\n", "\n".ljust(width + 5)), style="not bold")
+    return shown

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpu_platform import facts
+from gpu_platform.planning.image import transitions
 from gpu_platform.settings.base import minor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gpu_platform.findings import Finding
     from gpu_platform.outputs import ImageClassOutput, NodeOutput, PlatformOutputs
 
 
@@ -42,24 +44,31 @@ class ClassChange:
         return f"{self.name}: {self.schematic}" + "".join(f"; {one}" for one in self.details)
 
 
-def node_changes(before: PlatformOutputs | None, after: PlatformOutputs | None) -> tuple[NodeChange, ...]:
-    """Return every machine that a change touches, those that reboot first; nothing when either side is unknown."""
+def node_changes(
+    before: PlatformOutputs | None, after: PlatformOutputs | None, afresh: frozenset[str]
+) -> tuple[NodeChange, ...]:
+    """Return every machine that a change touches, those that reboot first; nothing when either side is unknown.
+
+    Nodes of the classes in `afresh` are installed anew, not upgraded.
+    """
     if before is None or after is None:
         return ()
     found = [
         change
         for name in dict.fromkeys((*before.nodes, *after.nodes))
-        if (change := _node(name, before, after)) is not None
+        if (change := _node(name, before, after, afresh)) is not None
     ]
     return tuple(sorted(found, key=lambda one: not one.reboots))
 
 
-def _node(name: str, before: PlatformOutputs, after: PlatformOutputs) -> NodeChange | None:
+def _node(name: str, before: PlatformOutputs, after: PlatformOutputs, afresh: frozenset[str]) -> NodeChange | None:
     old, new = before.nodes.get(name), after.nodes.get(name)
     if new is None:
         gpus = old.gpu_count if old else 0
         return NodeChange(name, "leaves the inventory; nothing switches it off", reboots=False, gpus=gpus)
     reason, reboots = _reason(old, new, before, after)
+    if reboots and new.image_class in afresh:
+        reason = f"is installed afresh from {new.installer}, its disk is lost"
     return NodeChange(name, reason, reboots, new.gpu_count) if reason else None
 
 
@@ -117,5 +126,29 @@ def _contents(old: ImageClassOutput | None, new: ImageClassOutput) -> Iterator[s
             yield f"-{short}"
         elif was[name] != now[name]:
             yield f"{short} {was[name] or 'unknown'} → {now[name] or 'unknown'}"
+    if old and _driver(old) != _driver(new):
+        yield f"driver {_driver(old)} → {_driver(new)}"
+    if old and old.secure_boot != new.secure_boot:
+        yield f"secure boot {'on' if new.secure_boot else 'off'}"
     if old and old.kernel_args != new.kernel_args:
         yield f"kernel args `{' '.join(old.kernel_args) or 'none'}` → `{' '.join(new.kernel_args) or 'none'}`"
+
+
+def _driver(one: ImageClassOutput) -> str:
+    return (one.driver.version or "unknown") if one.driver else "none"
+
+
+def impossible(
+    before: PlatformOutputs | None, after: PlatformOutputs | None, afresh: frozenset[str]
+) -> Iterator[Finding]:
+    """Yield what no upgrade of nodes can do, and drivers that change; classes in `afresh` are installed anew."""
+    if before is None or after is None:
+        return
+    for name, new in after.image_classes.items():
+        if old := before.image_classes.get(name):
+            path = f"inventory.pools.{new.pool}"
+            yield from transitions.findings(path, _boots(old), _boots(new), reinstall=name in afresh)
+
+
+def _boots(one: ImageClassOutput) -> transitions.Boots:
+    return transitions.Boots(one.talos_version, one.installer, tuple(each.name for each in one.extensions))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_platform.outputs import ContractError, PlatformOutputs, outputs_of, parse
 from gpu_platform.planning import plan
-from gpu_platform.reports.node_changes import ClassChange, NodeChange, class_changes, node_changes
+from gpu_platform.reports.node_changes import ClassChange, NodeChange, class_changes, impossible, node_changes
 from gpu_platform.settings.root import NAMESPACE
 
 if TYPE_CHECKING:
@@ -69,14 +69,15 @@ def read(text: str) -> Review:
     steps = [step for step in preview.get("steps") or [] if isinstance(step, dict)]
     planned = plan(_document(preview["config"]))
     before, after = _exported(steps), outputs_of(planned.plan) if planned.plan else None
+    afresh = frozenset(one.name for one in planned.plan.image.classes if one.reinstall) if planned.plan else frozenset()
     touched = [_step(step) for step in steps if step.get("op") in DESTRUCTIVE | CHANGING and step["op"] not in PARTS]
     return Review(
         stack=_stack(steps),
         destroyed=tuple(one for one in touched if one.operation in DESTRUCTIVE),
         changed=tuple(one for one in touched if one.operation in CHANGING),
-        nodes=node_changes(before, after),
+        nodes=node_changes(before, after, afresh),
         classes=class_changes(before, after),
-        findings=planned.findings,
+        findings=(*impossible(before, after, afresh), *planned.findings),
         failures=tuple(_failures(preview)),
     )
 
@@ -149,7 +150,7 @@ def as_markdown(review: Review) -> str:
     head = f"### gpu-platform {review.stack}: {', '.join(counts)}, {len(upgraded)} nodes to upgrade\n"
     sections = (
         _list("The preview failed", review.failures),
-        _list("Errors in the stack file", [str(one) for one in review.findings if one.severity == "error"]),
+        _list("Errors", [str(one) for one in review.findings if one.severity == "error"]),
         _list("Destroyed or replaced", [_line(one) for one in review.destroyed]),
         _list("Nodes", [str(one) for one in review.nodes]),
         _list("Images", [str(one) for one in review.classes]),

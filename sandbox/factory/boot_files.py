@@ -19,7 +19,7 @@ def boot_files() -> dict[str, bytes]:
 
 
 def efi_program() -> bytes:
-    """Return the least PE32+ file of which the factory assembles a unified kernel image: code and a revocation table."""
+    """Return the least PE32+ file of which a unified kernel image can be assembled: code and a revocation table."""
     sections = [(b".text", b"\xc3", _CODE), (b".sbat", b"sbat,1,SBAT Version,sbat,1,https://example.com\n", _DATA)]
     headers, bodies = b"", b""
     for number, (name, data, flags) in enumerate(sections, start=1):

@@ -37,6 +37,17 @@ def records(kube: Kube, namespace: str) -> list[str]:
     return [one["metadata"]["name"] for one in secrets if one["type"] == "helm.sh/release.v1"]
 
 
+def mend(stack: Stack, kube: Kube) -> None:
+    """Do what README.md says after a kill, step by step, until an `up` has succeeded."""
+    stack.run("cancel", "--yes", program=False).ok()
+    stack.run("refresh", "--yes", "--skip-preview", "--clear-pending-creates").ok()
+    if "cannot re-use a name" in stack.up().text:
+        for name in (name for space in ("node-feature-discovery", "gpu-operator") for name in records(kube, space)):
+            space = "gpu-operator" if ".gpu-operator." in name else "node-feature-discovery"
+            kube.delete("v1", "secrets", space, name)
+    stack.up().ok()
+
+
 def test_a_killed_up_is_mended_as_the_readme_says(make_stack: Callable[[str], Stack], kube: Kube) -> None:
     stack = make_stack("killed")
     words, env = stack.words("up", "--yes", "--skip-preview"), stack.environment()
@@ -47,11 +58,6 @@ def test_a_killed_up_is_mended_as_the_readme_says(make_stack: Callable[[str], St
     until("the first release", lambda: records(kube, "node-feature-discovery"), timeout=60, every=0.02)
     kill_all(process)
     assert "locked" in stack.up().failed().text
-    stack.run("cancel", "--yes", program=False).ok()
-    stack.run("refresh", "--yes", "--skip-preview", "--clear-pending-creates").ok()
-    if "cannot re-use a name" in stack.up().text:
-        for name in records(kube, "node-feature-discovery"):
-            kube.delete("v1", "secrets", "node-feature-discovery", name)
-    stack.up().ok()
+    mend(stack, kube)
     assert set(stack.up().ok().changes) == {"unchanged"}
     stack.destroy().ok()

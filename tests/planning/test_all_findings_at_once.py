@@ -14,22 +14,25 @@ from hypothesis import strategies as st
 from gpu_platform.findings import errors
 from gpu_platform.planning import plan
 from gpu_platform.settings.document import load, parse
-from tests.stack_files import FIXTURES, PROJECT, THREE_LINES, document
+from tests.stack_files import FIXTURES, PROJECT, THREE_LINES
+from tests.stack_files import document as document_with
 
 PROD = load(PROJECT / "Pulumi.prod.yaml").keys
 
 
 def test_forty_mistakes_are_forty_findings() -> None:
     nodes = {f"gpu-{index:02d}": {"rak": "r1"} for index in range(20)} | {f"GPU_{index:02d}": {} for index in range(19)}
-    result = plan(document(inventory={"pools": {"h100": {"nodes": nodes}}}, cluster={"name": "lab"}))
+    result = plan(document_with(inventory={"pools": {"h100": {"nodes": nodes}}}, cluster={"name": "lab"}))
     assert len(result.findings) == 40
     assert len({one.path for one in result.findings}) == 40
     assert result.plan is None
 
 
 def test_rules_run_on_the_sections_that_can_be_read_while_others_are_broken() -> None:
-    broken = document(cluster={"nmae": "lab"}, inventory={"pools": {"a": {"nodes": ["n"]}, "b": {"nodes": ["n"]}}})
-    assert {one.rule for one in plan(broken).findings} == {"CFG-001", "CFG-003", "CFG-008"}
+    broken_keys = document_with(
+        cluster={"nmae": "lab"}, inventory={"pools": {"a": {"nodes": ["n"]}, "b": {"nodes": ["n"]}}}
+    )
+    assert {one.rule for one in plan(broken_keys).findings} == {"CFG-001", "CFG-003", "CFG-008"}
 
 
 WILD = st.recursive(
@@ -56,26 +59,37 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
+@st.composite
+def broken(draw: st.DrawFn, base: dict[str, Any]) -> dict[str, Any]:
+    """Return a document with one to three of its places replaced, removed, or given something beside them."""
+    document = copy.deepcopy(base)
+    for _ in range(draw(st.integers(1, 3))):
+        if not places(document):
+            break
+        *parents, last = draw(st.sampled_from(places(document)))
+        here: Any = document
+        for part in parents:
+            here = here[part]
+        how = draw(st.sampled_from(["replace", "remove", "add"]))
+        if how == "replace" or not isinstance(here, dict):
+            here[last] = draw(WILD)
+        elif how == "remove":
+            del here[last]
+        else:
+            here[draw(st.text(max_size=6))] = draw(WILD)
+    return document
+
+
 @pytest.mark.parametrize("base", [THREE_LINES, PROD], ids=["three lines", "prod"])
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_five_hundred_broken_documents_end_in_findings_or_a_plan(base: dict[str, Any], data: st.DataObject) -> None:
-    broken = copy.deepcopy(base)
-    for _ in range(data.draw(st.integers(1, 3))):
-        path = data.draw(st.sampled_from(places(broken)))
-        here = broken
-        for part in path[:-1]:
-            here = here[part]
-        how = data.draw(st.sampled_from(["replace", "remove", "add"]))
-        if how == "replace" or not isinstance(here, dict):
-            here[path[-1]] = data.draw(WILD)
-        elif how == "remove":
-            del here[path[-1]]
-        else:
-            here[data.draw(st.text(max_size=6))] = data.draw(WILD)
-        if not places(broken):
-            return
-    result = plan(broken)
+    check(data.draw(broken(base)))
+
+
+def check(document: dict[str, Any]) -> None:
+    """Plan a document that may be broken in any way."""
+    result = plan(document)
     assert (result.plan is None) == bool(errors(result.findings))
     for one in result.findings:
         assert "Traceback" not in str(one)

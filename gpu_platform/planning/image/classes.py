@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gpu_platform.planning import inventory
 from gpu_platform.planning.image import extensions
 from gpu_platform.planning.image.boot_media import boot
-from gpu_platform.planning.image.kernel_args import kernel_args
+from gpu_platform.planning.image.kernel_args import kernel_args, stated
 from gpu_platform.planning.image.machine_config import merge, patch
 from gpu_platform.planning.image.machine_needs import contributions
 from gpu_platform.planning.image.options import Class
@@ -84,8 +84,11 @@ def _plan(one: Class) -> ImageClass:
         reinstall="true" if one.pool.image.reinstall else None,
         schematic=text,
         schematic_id=identity,
-        extensions=extensions.versions(names, one.talos),
+        extensions=extensions.details(one),
         kernel_args=arguments,
+        kernel_args_from=tuple(each.path for each in stated(one)),
+        modules=tuple(" ".join((name, *parameters)) for name, parameters in sorted(wanted.modules.items())),
+        sysctls=tuple(f"{key}={value}" for key, value in sorted(wanted.sysctls.items())),
         driver_branch=one.track if modules else None,
         driver_version=extensions.driver(names, one.talos),
         kernel_modules=modules,

@@ -22,39 +22,52 @@ AMD = ("siderolabs/amd-ucode", "siderolabs/amdgpu")
 REGISTRY = "ghcr.io"
 
 
-def derived(one: Class) -> tuple[str, ...]:
-    """Return the extensions that the class needs for its hardware, whatever else is asked for."""
+def derived(one: Class) -> dict[str, str]:
+    """Return the extensions that the class needs for its hardware, whatever else is asked for, and why."""
     if inventory.card(one.pool).get("vendor") == "amd":
-        return AMD
+        return dict.fromkeys(AMD, "driver and microcode of AMD cards")
     if not one.kernel_modules:
-        return ()
+        return {}
     modules = OPEN if one.kernel_modules == "open" else PROPRIETARY
-    fabric = (FABRIC_MANAGER + one.track,) if one.has_nvswitch else ()
-    return (modules + one.track, TOOLKIT + one.track, *fabric, *_gdrcopy(one))
+    model = one.pool.gpu.model if one.pool.gpu else ""
+    return {
+        modules + one.track: f"{one.kernel_modules} kernel modules drive {model}",
+        TOOLKIT + one.track: "containers find the driver through it",
+        **({FABRIC_MANAGER + one.track: f"boards of {model} have NVSwitches"} if one.has_nvswitch else {}),
+        **_gdrcopy(one),
+    }
 
 
-def _gdrcopy(one: Class) -> tuple[str, ...]:
+def _gdrcopy(one: Class) -> dict[str, str]:
     """GPUDirect over InfiniBand and RoCE needs it, and it comes with the open modules alone."""
     row = facts.table("machine")["gpudirect"]
     works = one.kernel_modules == row["modules"] and minor(one.talos) >= minor(row["talos"] + ".0")
-    return (facts.table("machine")["gdrdrv"]["extension"],) if one.rdma and works else ()
+    name = facts.table("machine")["gdrdrv"]["extension"]
+    return {name: "NCCL's GPUDirect over RDMA needs GDRCopy"} if one.rdma and works else {}
+
+
+def reasons(one: Class) -> dict[str, str]:
+    """Return every extension of a class and why it is there, what is written before what is derived."""
+    stated: dict[str, str] = {}
+    for each in one.stated_list("extensions", "extensions"):
+        stated.setdefault(each.value, f"asked for in {each.path}")
+    return stated | derived(one)
 
 
 def chosen(one: Class) -> tuple[str, ...]:
-    """Return the names of all extensions of a class, each once: sorted, or as they are written with the rest behind."""
-    stated = [each.value for each in one.stated_list("extensions", "extensions")]
-    names = tuple(dict.fromkeys((*stated, *derived(one))))
+    """Return the names of all extensions of a class: sorted, or as they are written with the rest behind."""
+    names = tuple(reasons(one))
     as_written = (one.pool.image.extension_order or one.image.extension_order) == "asWritten"
     return names if as_written else tuple(sorted(names))
 
 
-def versions(names: tuple[str, ...], talos: str) -> tuple[Extension, ...]:
-    """Return the extensions with version and reference in this Talos release, None where the facts do not know."""
-    row = talos_release(talos)
+def details(one: Class) -> tuple[Extension, ...]:
+    """Return the extensions of a class with reason, version and image."""
+    row, why = talos_release(one.talos), reasons(one)
     found = []
-    for name in names:
+    for name in chosen(one):
         version = _version(name, row)
-        found.append(Extension(name, version, f"{REGISTRY}/{name}:{version}" if version else None))
+        found.append(Extension(name, why[name], version, f"{REGISTRY}/{name}:{version}" if version else None))
     return tuple(found)
 
 

@@ -1,0 +1,96 @@
+"""One pool or node explained: what it boots, where each part comes from, what its machines are told."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpu_platform.findings import did_you_mean
+from gpu_platform.reports.explain import driver, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.console import RenderableType
+
+    from gpu_platform.planning.model import Extension, ImageClass, Plan
+
+
+class UnknownSubjectError(Exception):
+    """One sentence: what there is to explain instead."""
+
+
+def as_json(plan: Plan, subject: str) -> dict[str, Any]:
+    """Return the explanation of `pool/NAME`, `node/NAME` or a bare NAME; raises UnknownSubjectError."""
+    return {name: dict(rows) for name, rows in _sections(plan, subject)}
+
+
+def for_people(plan: Plan, subject: str) -> Iterator[RenderableType]:
+    """Yield what a terminal shows of it."""
+    for name, rows in _sections(plan, subject):
+        yield table(name, rows)
+
+
+def _sections(plan: Plan, subject: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    kind, _, name = subject.rpartition("/")
+    pools = {node.pool for node in plan.nodes}
+    if kind in {"", "pool"} and name in pools:
+        return _pool(plan, name)
+    if kind in {"", "node"} and name in {node.name for node in plan.nodes}:
+        return [
+            (f"node {name}", _node(plan, name)),
+            *_classes(plan, next(n.pool for n in plan.nodes if n.name == name)),
+        ]
+    known = [f"pool/{one}" for one in sorted(pools)] + [f"node/{node.name}" for node in plan.nodes]
+    fix = did_you_mean(subject if kind else f"pool/{name}", known)
+    raise UnknownSubjectError(f"there is no {subject} in this stack: {fix}")
+
+
+def _pool(plan: Plan, name: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    nodes = [node for node in plan.nodes if node.pool == name]
+    rows = [("nodes", ", ".join(f"{node.name} ({node.state})" for node in nodes))]
+    if nodes[0].gpu_model:
+        rows.append(("GPUs", f"{nodes[0].gpu_count} x {nodes[0].gpu_model} a node"))
+    classes = _classes(plan, name)
+    return [
+        (f"pool {name}", rows if classes else [*rows, ("image", "none: its nodes do not run Talos, or none is in")]),
+        *classes,
+    ]
+
+
+def _node(plan: Plan, name: str) -> list[tuple[str, str]]:
+    node = next(one for one in plan.nodes if one.name == name)
+    rows = {
+        "pool": node.pool,
+        "state": node.state,
+        "image class": node.image_class or "none",
+        "GPUs": f"{node.gpu_count} x {node.gpu_model}" if node.gpu_model else "none",
+        "labels": "\n".join(f"{key}={value}" for key, value in node.labels.items()),
+    }
+    return list(rows.items())
+
+
+def _classes(plan: Plan, pool: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    return [
+        (f"image class {one.name} (Talos {one.talos_version}, {one.architecture})", list(_image(one)))
+        for one in plan.image.classes
+        if one.pool == pool
+    ]
+
+
+def _image(one: ImageClass) -> Iterator[tuple[str, str]]:
+    yield "schematic", one.schematic_id
+    yield "installer", one.boot.installer
+    yield "secure boot", "on" if one.secure_boot else f"off; with it: {one.boot.installer_secure_boot}"
+    for what in ("iso", "disk", "pxe", "kernel", "initramfs", "cmdline", "uki"):
+        yield what, getattr(one.boot, what)
+    yield "driver", driver(one)
+    yield "extensions", "\n".join(_extension(each) for each in one.extensions) or "none"
+    arguments = zip(one.kernel_args, one.kernel_args_from, strict=True)
+    yield "kernel args", "\n".join(f"{argument} ({path})" for argument, path in arguments) or "none"
+    yield "modules", "\n".join(one.modules) or "none by name"
+    yield "sysctls", "\n".join(one.sysctls) or "none"
+    yield "document", one.schematic.rstrip()
+
+
+def _extension(one: Extension) -> str:
+    return " ".join(filter(None, (one.name.removeprefix("siderolabs/"), one.version, f"({one.reason})")))

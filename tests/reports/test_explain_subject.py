@@ -1,0 +1,55 @@
+"""One pool or node, explained."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_platform.reports.explain_subject import UnknownSubjectError, as_json, for_people
+from tests.stack_files import document, good, pool
+
+PLAN = good(
+    document(
+        inventory=pool(
+            nodes={"gpu-01": {"rack": "r1"}, "gpu-02": {"talosVersion": "v1.13.8"}},
+            image={"kernelArgs": ["iommu=pt"], "rdma": ["mlx5"], "sysctls": {"vm.nr_hugepages": "64"}},
+        )
+    )
+)
+
+
+def test_a_pool_shows_every_class_and_why_each_part_is_there() -> None:
+    said = as_json(PLAN, "pool/h100")
+    assert list(said) == [
+        "pool h100",
+        "image class h100 (Talos v1.13.9, amd64)",
+        "image class h100-v1.13.8 (Talos v1.13.8, amd64)",
+    ]
+    image = said["image class h100 (Talos v1.13.9, amd64)"]
+    assert "nvidia-gdrdrv-device (NCCL's GPUDirect over RDMA needs GDRCopy)" in image["extensions"]
+    assert "nvidia-fabricmanager-production 595.91.07 (boards of h100-sxm-80gb have NVSwitches)" in image["extensions"]
+    assert image["kernel args"] == "iommu=pt (inventory.pools.h100.image.kernelArgs[0])"
+    assert "gdrdrv dbg_enabled=0 info_enabled=0 use_persistent_mapping=1" in image["modules"]
+    assert image["sysctls"] == "vm.nr_hugepages=64"
+    assert said["pool h100"]["nodes"] == "gpu-01 (active), gpu-02 (active)"
+
+
+def test_a_node_shows_its_labels_and_its_class() -> None:
+    said = as_json(PLAN, "gpu-01")
+    assert said["node gpu-01"]["image class"] == "h100"
+    assert "gpu-platform/rack=r1" in said["node gpu-01"]["labels"]
+
+
+def test_a_pool_without_images_says_so() -> None:
+    plan = good(document(inventory={"pools": {"a": {"os": "other", "nodes": ["n1"]}}}))
+    assert as_json(plan, "a")["pool a"]["image"].startswith("none")
+
+
+def test_long_references_are_never_folded() -> None:
+    shown = "\n".join(str(one) for one in for_people(PLAN, "h100"))
+    for image in PLAN.image.classes:
+        assert f"  {image.boot.installer}\n" in shown
+
+
+def test_an_unknown_subject_names_what_there_is() -> None:
+    with pytest.raises(UnknownSubjectError, match=r"there is no h10 in this stack: did you mean pool/h100\?"):
+        as_json(PLAN, "h10")

@@ -30,7 +30,7 @@ test: check             ## check, and every behaviour once on the real engines
 
 long: $(READY)          ## all of the fuzz, fault matrix, kills and soak; goes on where it stopped; SEED=N repeats one
 	@$(PY) -m sandbox build
-	@$(PY) -m pytest -m long --ledger .long $(if $(SEED),--seed $(SEED)) $(ARGS)
+	@$(PY) -m pytest -m long --ledger=.long $(if $(SEED),--seed=$(SEED)) $(ARGS)
 
 bench: $(READY)         ## figures as ratios, measured side by side
 	@$(PY) -m bench $(ARGS)

@@ -32,6 +32,7 @@ class Schematic(Resource, module="gpu-platform", name="Schematic"):
             "retries": plan.retries,
             "prewarm": plan.prewarm,
             "reinstall": image.reinstall,
+            "documents": image.documents,
             "talos_version": image.talos_version,
             "schematic": image.schematic,
             "installer": image.boot.installer,

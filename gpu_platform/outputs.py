@@ -77,6 +77,7 @@ class ImageClassOutput(Contract):
     kernel_args: list[str]
     driver: DriverOutput | None = None
     machine_config_patch: str
+    machine_config_form: Literal["legacy", "documents"] = "legacy"
 
 
 class NodeOutput(Contract):
@@ -133,6 +134,7 @@ def outputs_of(plan: Plan) -> PlatformOutputs:
 def _image_class(one: ImageClass) -> dict[str, Any]:
     driver = {"branch": one.driver_branch, "version": one.driver_version, "kernel_modules": one.kernel_modules}
     values = asdict(one) | {"driver": driver if one.driver_branch else None, "machine_config_patch": one.patch}
+    values["machine_config_form"] = "documents" if one.documents else "legacy"
     return values | asdict(one.boot)
 
 

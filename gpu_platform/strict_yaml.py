@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import yaml
@@ -10,12 +11,21 @@ _SAFE: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TEXT: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
+_TIME = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ].*)?")
+
+
 class _Safe(_SAFE):  # type: ignore[misc]
     """Values as YAML types."""
 
 
+class Quoted(str):
+    """A text that stood in quotes or in a block: never a number, a truth value, or nothing."""
+
+    __slots__ = ()
+
+
 class _Text(_TEXT):  # type: ignore[misc]
-    """Every scalar as the text that stands there."""
+    """Every scalar as the text that stands there, nothing as None."""
 
 
 def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
@@ -34,6 +44,20 @@ def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
 
 _Safe.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 _Text.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def _as_text(_loader: Any, node: yaml.ScalarNode) -> str | None:
+    if node.style in {"'", '"', "|", ">"}:
+        return Quoted(node.value)
+    if node.value in {"", "~", "null", "Null", "NULL"}:
+        return None
+    if _TIME.fullmatch(node.value):
+        problem = "a date without quotes, which is no text"
+        raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+    return str(node.value)
+
+
+_Text.add_constructor(yaml.resolver.BaseResolver.DEFAULT_SCALAR_TAG, _as_text)
 
 
 class NotYaml(Exception):  # noqa: N818 - reads as what it says

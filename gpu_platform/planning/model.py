@@ -69,6 +69,7 @@ class ImageClass:
     vendor: str | None
     secure_boot: bool
     reinstall: str | None
+    documents: str | None
     schematic: str
     schematic_id: str
     extensions: tuple[Extension, ...]

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpu_platform.planning.go_yaml import reads_as_something_else
 from gpu_platform.planning.schematic import OPTION_KEY, Schematic, SchematicError
-from gpu_platform.strict_yaml import NotYaml, load
+from gpu_platform.strict_yaml import NotYaml, Quoted, load
 
 # Stands for any key.
 _ANY = "*"
@@ -38,7 +38,7 @@ def parse(text: str) -> Schematic:
         content = load(text, as_text=True)
     except NotYaml as error:
         raise SchematicError(str(error)) from None
-    if content is None or content == "":
+    if content is None:
         raise SchematicError("it is empty: write customization: {} for a plain image")
     _check(content, _SHAPE, "")
     return _schematic(content)
@@ -46,7 +46,7 @@ def parse(text: str) -> Schematic:
 
 def _check(value: Any, shape: Any, path: str) -> None:
     where = path or "the document"
-    if value in ("", "null", "~", None):
+    if value is None:
         return
     if isinstance(shape, dict):
         if not isinstance(value, dict):
@@ -78,14 +78,12 @@ def _schematic(content: dict[str, Any]) -> Schematic:
         overlay_name=overlay.get("name") or "",
         overlay_options=_options(_mapping(overlay, "options")),
         embedded_machine_configuration=custom.get("embeddedMachineConfiguration") or "",
-        extra_kernel_args=tuple(custom.get("extraKernelArgs") or ()),
-        meta=tuple(
-            (_number(one.get("key"), 255, "meta key"), one.get("value") or "") for one in custom.get("meta") or ()
-        ),
-        extensions=tuple(_mapping(custom, "systemExtensions").get("officialExtensions") or ()),
+        extra_kernel_args=_list(custom, "extraKernelArgs"),
+        meta=tuple((_number(one.get("key"), 255, "meta key"), one.get("value") or "") for one in _list(custom, "meta")),
+        extensions=_list(_mapping(custom, "systemExtensions"), "officialExtensions"),
         bootloader="" if bootloader == "none" else bootloader,
         enroll_keys=secure.get("enrollKeys") or "",
-        include_well_known_certificates=str(secure.get("includeWellKnownCertificates")).lower() == "true",
+        include_well_known_certificates=_truth(secure.get("includeWellKnownCertificates")),
         sector_size=_number(disk.get("sectorSize"), 2**32 - 1, "diskImage.sectorSize"),
     )
 
@@ -95,7 +93,7 @@ def _options(options: dict[str, str]) -> tuple[tuple[str, str], ...]:
     for key, value in options.items():
         if not re.fullmatch(OPTION_KEY, key):
             raise SchematicError(f"overlay.options.{key}: only keys of letters have a place that can be predicted")
-        if reads_as_something_else(str(value or "")):
+        if not isinstance(value, Quoted) and reads_as_something_else(str(value or "")):
             raise SchematicError(f"overlay.options.{key} is no plain text: its bytes cannot be predicted")
     return tuple(sorted(options.items()))
 
@@ -105,10 +103,23 @@ def _mapping(content: dict[str, Any], key: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def _list(content: dict[str, Any], key: str) -> tuple[Any, ...]:
+    """Return the entries of a list; the factory drops those that are nothing."""
+    return tuple(one for one in content.get(key) or () if one is not None)
+
+
+def _truth(value: Any) -> bool:
+    if value is None or (value in {"false", "False", "FALSE"} and not isinstance(value, Quoted)):
+        return False
+    if value in {"true", "True", "TRUE"} and not isinstance(value, Quoted):
+        return True
+    raise SchematicError(f"secureboot.includeWellKnownCertificates {str(value)!r} is not true or false")
+
+
 def _number(value: Any, most: int, what: str) -> int:
     text = str(value or "0")
     try:
-        number = int(text, 0)
+        number = int("in quotes" if isinstance(value, Quoted) else text, 0)
     except ValueError:
         raise SchematicError(f"{what} {text!r} is no whole number") from None
     if not 0 <= number <= most:

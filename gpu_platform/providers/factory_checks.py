@@ -41,7 +41,7 @@ def _boots(props: dict[str, Any]) -> transitions.Boots:
         names = parse(props["schematic"]).extensions
     except SchematicError:
         names = ()  # written by another version of this program
-    return transitions.Boots(props["talos_version"], props["installer"], names)
+    return transitions.Boots(props["talos_version"], props["installer"], names, bool(props.get("documents")))
 
 
 def not_there(factory: ImageFactory, props: dict[str, Any]) -> Iterator[str]:

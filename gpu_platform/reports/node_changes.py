@@ -151,4 +151,5 @@ def impossible(
 
 
 def _boots(one: ImageClassOutput) -> transitions.Boots:
-    return transitions.Boots(one.talos_version, one.installer, tuple(each.name for each in one.extensions))
+    names = tuple(each.name for each in one.extensions)
+    return transitions.Boots(one.talos_version, one.installer, names, one.machine_config_form == "documents")

@@ -86,6 +86,11 @@ class ImageOptions(Section):
     )
     sysctls: dict[Text, Text] = Field(default_factory=dict, description="further sysctls")
     default_runtime: Literal["nvidia"] | None = Field(None, description="containerd's default runtime")
+    machine_config: Literal["documents", "legacy"] | None = Field(
+        None,
+        description="form of the patch: documents for machines whose configuration Talos 1.14 or newer generated "
+        "(its default), legacy for those that were configured before",
+    )
     rdma: tuple[Literal["mlx5", "irdma", "bnxt_re", "efa"], ...] = Field(
         (), description="RDMA drivers of the NICs: their modules are loaded, their floors checked"
     )

@@ -22,6 +22,15 @@ _DOCUMENTS = {
     "UdevRulesConfig",
     "CRICustomizationConfig",
     "EtcFileConfig",
+    "KubeNodeConfig",
+    "KubeletConfig",
+    "UnattendedInstallConfig",
+}
+# Keys of the documents that replace parts of the first one (siderolabs/talos v1.14.0-rc.1).
+_KEYS = {
+    "KubeNodeConfig": {"skipNodeRegistration", "registerWithFQDN", "nodeIP", "labels", "annotations", "taints"},
+    "KubeletConfig": {"image", "config", "extraArgs", "clusterDNS", "defaultRuntimeSeccompProfileEnabled"},
+    "UnattendedInstallConfig": {"reboot", "installer", "provisioning"},
 }
 _TOP = {"version", "debug", "persist", "machine", "cluster"}
 _MACHINE = {
@@ -55,17 +64,22 @@ def read(patch: str, release: str) -> MachineConfig:
         return MachineConfig(refused="the machine configuration patch is not YAML")
     if reason := next(_troubles(documents, release), None):
         return MachineConfig(refused=f"Talos {release} refuses the machine configuration: {reason}")
+    if reason := _two_places(documents):
+        return MachineConfig(refused=f"Talos {release} refuses the machine configuration: {reason}")
     machine: Object = next((one.get("machine") or {} for one in documents if "kind" not in one), {})
     kernel, kubelet = machine.get("kernel") or {}, machine.get("kubelet") or {}
     modules = [one["name"] for one in kernel.get("modules") or ()]
     modules += [one["name"] for one in documents if one.get("kind") == "KernelModuleConfig"]
-    if forbidden := next(_forbidden(machine.get("nodeLabels") or {}), None):
+    by_kind = {str(one.get("kind")): one for one in documents}
+    labels = {**(machine.get("nodeLabels") or {}), **((by_kind.get("KubeNodeConfig") or {}).get("labels") or {})}
+    extra = {**(kubelet.get("extraConfig") or {}), **((by_kind.get("KubeletConfig") or {}).get("config") or {})}
+    if forbidden := next(_forbidden(labels), None):
         return MachineConfig(refused=f"the API server does not let a kubelet set label {forbidden}")
     return MachineConfig(
         installer=str((machine.get("install") or {}).get("image") or ""),
         modules=tuple(dict.fromkeys(modules)),
-        labels={key: str(value) for key, value in (machine.get("nodeLabels") or {}).items()},
-        taints=tuple((kubelet.get("extraConfig") or {}).get("registerWithTaints") or ()),
+        labels={key: str(value) for key, value in labels.items()},
+        taints=tuple(extra.get("registerWithTaints") or ()),
     )
 
 
@@ -90,10 +104,26 @@ def _document(document: Object, release: str) -> Iterator[str]:
         yield f"unknown kind {kind}"
     if document.get("apiVersion") != "v1alpha1":
         yield f"kind {kind} is of apiVersion v1alpha1"
+    if kind in _KEYS:
+        yield from _unknown(document, {"apiVersion", "kind", *_KEYS[kind]}, f"{kind}.")
     if kind == "KernelModuleConfig":
         yield from _unknown(document, {"apiVersion", "kind", "name", "parameters"}, f"{kind}.")
         if not document.get("name"):
             yield f"{kind}.name is missing"
+
+
+def _two_places(documents: list[Object]) -> str | None:
+    """Return the key that stands both in the first document and in one of its own, which Talos refuses."""
+    machine: Object = next((one.get("machine") or {} for one in documents if "kind" not in one), {})
+    kinds = {one.get("kind") for one in documents}
+    for kind, key in (
+        ("KubeNodeConfig", "nodeLabels"),
+        ("KubeletConfig", "kubelet"),
+        ("UnattendedInstallConfig", "install"),
+    ):
+        if kind in kinds and key in machine:
+            return f"{kind} and machine.{key} are both set"
+    return None
 
 
 def _unknown(section: Object, known: set[str], where: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tests.engine.pulumi_stack import Stack
 
 pytestmark = pytest.mark.engine
+
+NAMESPACES = {"nfd": "node-feature-discovery", "gpu-operator": "gpu-operator"}
 
 
 def kill_all(process: subprocess.Popen[bytes]) -> None:
@@ -41,9 +44,10 @@ def mend(stack: Stack, kube: Kube) -> None:
     """Do what README.md says after a kill, step by step, until an `up` has succeeded."""
     stack.run("cancel", "--yes", program=False).ok()
     stack.run("refresh", "--yes", "--skip-preview", "--clear-pending-creates").ok()
-    if "cannot re-use a name" in stack.up().text:
-        for name in (name for space in ("node-feature-discovery", "gpu-operator") for name in records(kube, space)):
-            space = "gpu-operator" if ".gpu-operator." in name else "node-feature-discovery"
+    told = stack.up().text
+    for resource in re.findall(r"Release \((\S+)\):\s+error: [^\n]*cannot re-use a name", told):
+        space = NAMESPACES[resource]  # the release has the same name
+        for name in records(kube, space):
             kube.delete("v1", "secrets", space, name)
     stack.up().ok()
 

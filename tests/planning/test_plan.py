@@ -59,15 +59,14 @@ def test_the_patch_takes_the_form_that_the_release_reads() -> None:
         "nvidia_modeset",
         "nvidia_uvm",
     ]
-    documents = list(yaml.safe_load_all(new.patch))
-    assert "kernel" not in documents[0]["machine"]
-    assert [(one["kind"], one["name"]) for one in documents[1:]] == [
+    labels = {"gpu-platform/gpu-model": "h100-sxm-80gb", "gpu-platform/pool": "h100"}
+    assert first[0]["machine"]["install"]["image"] == old.boot.installer
+    assert first[0]["machine"]["nodeLabels"] == labels
+    node, *modules = yaml.safe_load_all(new.patch)
+    assert (node["kind"], node["labels"]) == ("KubeNodeConfig", labels)
+    assert [(one["kind"], one["name"]) for one in modules] == [
         ("KernelModuleConfig", name) for name in ("nvidia", "nvidia_drm", "nvidia_modeset", "nvidia_uvm")
     ]
-    for one in (old, new):
-        machine = next(yaml.safe_load_all(one.patch))["machine"]
-        assert machine["install"]["image"] == one.boot.installer
-        assert machine["nodeLabels"] == {"gpu-platform/gpu-model": "h100-sxm-80gb", "gpu-platform/pool": "h100"}
 
 
 def test_kernel_arguments_make_grub_nodes_read_the_images_own() -> None:

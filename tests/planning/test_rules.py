@@ -61,7 +61,8 @@ def test_a_change_that_nodes_cannot_follow_gets_the_finding_that_it_names(path: 
 
 
 def boots(one: ImageClass) -> transitions.Boots:
-    return transitions.Boots(one.talos_version, one.boot.installer, tuple(each.name for each in one.extensions))
+    names = tuple(each.name for each in one.extensions)
+    return transitions.Boots(one.talos_version, one.boot.installer, names, bool(one.documents))
 
 
 def test_every_rule_has_a_fixture() -> None:

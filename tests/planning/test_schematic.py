@@ -159,6 +159,9 @@ def test_what_the_factory_would_refuse_is_refused_with_the_place(text: str, sent
         ("overlay: {image: a, name: b, options: {speed: 1}}", "overlay.options.speed is no plain text"),
         ("overlay: {image: a, name: b, options: {deep: {er: x}}}", "overlay.options.deep is no text"),
         ("customization: {meta: [{key: ten, value: a}]}", "meta key 'ten' is no whole number"),
+        ("customization: {meta: [{key: '10', value: a}]}", "meta key '10' is no whole number"),
+        ("customization: {secureboot: {includeWellKnownCertificates: 'true'}}", "'true' is not true or false"),
+        ("customization: {meta: [{key: 10, value: 2026-12-01}]}", "a date without quotes"),
         ("customization: [a]", "customization is no mapping"),
     ],
 )
@@ -184,3 +187,10 @@ def test_overlay_options_are_printed_in_the_factorys_order() -> None:
 def test_dates_are_quoted_and_what_is_none_is_not(text: str, printed: str | None) -> None:
     shown = canonical(args(text)).split("- ", 1)[1].rstrip("\n")
     assert shown == (printed or "|-\n          a\n           b")
+
+
+def test_what_is_nothing_is_dropped_and_truth_is_read_as_the_factory_does() -> None:
+    text = "customization: {extraKernelArgs: [~, a, null], secureboot: {includeWellKnownCertificates: %s}}"
+    read = {word: parse(text % word) for word in ("TRUE", "False", "~")}
+    assert [one.include_well_known_certificates for one in read.values()] == [True, False, False]
+    assert all(one.extra_kernel_args == ("a",) for one in read.values())

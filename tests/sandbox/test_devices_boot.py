@@ -34,6 +34,19 @@ apiVersion: v1alpha1
 kind: KernelModuleConfig
 name: nvidia_uvm
 """
+WHOLLY_DOCUMENTS = """
+apiVersion: v1alpha1
+kind: KubeNodeConfig
+labels: {gpu-platform/pool: h100}
+---
+apiVersion: v1alpha1
+kind: KubeletConfig
+config: {registerWithTaints: [{key: a, effect: NoSchedule}]}
+---
+apiVersion: v1alpha1
+kind: KernelModuleConfig
+name: nvidia
+"""
 
 
 def booted(patch: str = LEGACY, image: Image | None = None, model: str = "h100-sxm-80gb") -> Installed:
@@ -72,6 +85,15 @@ def test_documents_of_their_own_are_read_from_the_release_that_has_them() -> Non
     assert read(DOCUMENTS, "v1.14.1").modules == ("nvidia", "nvidia_uvm")
     assert read(DOCUMENTS, "v1.14.1").refused is None
     assert "unknown kind KernelModuleConfig" in (read(DOCUMENTS, "v1.13.9").refused or "")
+
+
+def test_labels_and_taints_are_read_in_either_place_and_never_in_both() -> None:
+    found = read(WHOLLY_DOCUMENTS, "v1.14.1")
+    assert found.refused is None
+    assert found.labels == {"gpu-platform/pool": "h100"}
+    assert [one["key"] for one in found.taints] == ["a"]
+    twice = read(WHOLLY_DOCUMENTS + "---\nmachine: {nodeLabels: {a: b}}\n", "v1.14.1")
+    assert "KubeNodeConfig and machine.nodeLabels are both set" in (twice.refused or "")
 
 
 @pytest.mark.parametrize(

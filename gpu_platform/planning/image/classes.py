@@ -8,7 +8,7 @@ from gpu_platform.planning import inventory
 from gpu_platform.planning.image import extensions
 from gpu_platform.planning.image.boot_media import boot
 from gpu_platform.planning.image.kernel_args import kernel_args, stated
-from gpu_platform.planning.image.machine_config import merge, patch
+from gpu_platform.planning.image.machine_config import documents, legacy, merge
 from gpu_platform.planning.image.machine_needs import contributions
 from gpu_platform.planning.image.options import Class
 from gpu_platform.planning.model import ImageClass, ImagePlan
@@ -93,5 +93,11 @@ def _plan(one: Class) -> ImageClass:
         driver_version=extensions.driver(names, one.talos),
         kernel_modules=modules,
         boot=media,
-        patch=patch(one.talos, media.installer, wanted, kernel_args=bool(arguments)),
+        documents="true" if one.documents else None,
+        patch=_patch(one, media.installer),
     )
+
+
+def _patch(one: Class, installer: str) -> str:
+    wanted, _ = merge(contributions(one))
+    return documents(wanted) if one.documents else legacy(one.talos, installer, wanted, bool(kernel_args(one)))

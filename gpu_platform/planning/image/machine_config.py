@@ -1,4 +1,4 @@
-"""The machine-config patch of a class, merged from typed contributions, in the form that its Talos release reads."""
+"""The machine-config patch of a class, merged from typed contributions, in the form of its machines' configuration."""
 
 from __future__ import annotations
 
@@ -55,38 +55,58 @@ def merge(contributions: Iterable[Contribution]) -> tuple[Contribution, tuple[Co
     return everything, tuple(conflicts)
 
 
-def patch(talos: str, installer: str, wanted: Contribution, *, kernel_args: bool) -> str:
-    """Return the patch as YAML text: one document up to Talos 1.13, further ones from 1.14 on.
+def legacy(talos: str, installer: str, wanted: Contribution, kernel_args: bool) -> str:
+    """Return the patch of a configuration that a Talos before 1.14 generated: one document, as YAML text.
 
     `kernel_args` tells that the image carries kernel arguments, which GRUB nodes read only when told to.
     """
-    rows = facts.table("machine")
     install: dict[str, Any] = {"image": installer}
-    if kernel_args and minor(talos) >= minor(rows["uki_cmdline_on_grub"]["talos"] + ".0"):
+    if kernel_args and minor(talos) >= minor(facts.table("machine")["uki_cmdline_on_grub"]["talos"] + ".0"):
         install["grubUseUKICmdline"] = True
-    machine: dict[str, Any] = {"install": install}
-    documents: list[dict[str, Any]] = [{"machine": machine}]
-    if minor(talos) >= minor(rows["documents"]["talos"] + ".0"):
-        documents += _documents(wanted)
-    else:
-        machine |= _legacy(wanted)
-    machine["nodeLabels"] = dict(sorted(wanted.labels.items()))
-    if wanted.taints:
-        # The kubelet registers them: a worker may not set taints on itself later (siderolabs/talos#13443, #10935).
-        machine["kubelet"] = {"extraConfig": {"registerWithTaints": list(wanted.taints)}}
-    return "---\n".join(yaml.safe_dump(document, sort_keys=False, width=120) for document in documents)
-
-
-def _legacy(wanted: Contribution) -> dict[str, Any]:
-    modules = [
-        {"name": name, **({"parameters": list(parameters)} if parameters else {})}
-        for name, parameters in sorted(wanted.modules.items())
-    ]
-    return {
+    modules = [_module(name, parameters) for name, parameters in sorted(wanted.modules.items())]
+    machine = {
+        "install": install,
         **({"kernel": {"modules": modules}} if modules else {}),
         **({"sysctls": dict(sorted(wanted.sysctls.items()))} if wanted.sysctls else {}),
         **({"files": [_runtime_file(wanted.runtime)]} if wanted.runtime else {}),
+        "nodeLabels": dict(sorted(wanted.labels.items())),
+        **({"kubelet": {"extraConfig": _kubelet(wanted)}} if wanted.taints else {}),
     }
+    return _yaml([{"machine": machine}])
+
+
+def documents(wanted: Contribution) -> str:
+    """Return the patch of a configuration that Talos 1.14 or newer generated: documents, as YAML text.
+
+    Such a configuration refuses the legacy keys machine.install, nodeLabels and kubelet. No installer is named:
+    machines install what they boot, and a patch of UnattendedInstallConfig would drop the disk selector.
+    """
+    found: list[dict[str, Any]] = [_document("KubeNodeConfig", labels=dict(sorted(wanted.labels.items())))]
+    if wanted.taints:
+        found.append(_document("KubeletConfig", config=_kubelet(wanted)))
+    found += [
+        _document("KernelModuleConfig", **_module(name, parameters))
+        for name, parameters in sorted(wanted.modules.items())
+    ]
+    if wanted.sysctls:
+        found.append(_document("SysctlConfig", params=dict(sorted(wanted.sysctls.items()))))
+    if wanted.runtime:
+        name = facts.table("machine")["runtime"]["document"]
+        found.append(_document("CRICustomizationConfig", name=name, content=_runtime_toml(wanted.runtime)))
+    return _yaml(found)
+
+
+def _document(kind: str, **content: Any) -> dict[str, Any]:
+    return {"apiVersion": "v1alpha1", "kind": kind, **content}
+
+
+def _module(name: str, parameters: tuple[str, ...]) -> dict[str, Any]:
+    return {"name": name, **({"parameters": list(parameters)} if parameters else {})}
+
+
+def _kubelet(wanted: Contribution) -> dict[str, Any]:
+    """The kubelet registers taints: a worker may not set them on itself later (siderolabs/talos#13443, #10935)."""
+    return {"registerWithTaints": list(wanted.taints)}
 
 
 def _runtime_file(runtime: str) -> dict[str, Any]:
@@ -98,17 +118,5 @@ def _runtime_toml(runtime: str) -> str:
     return f'[plugins."io.containerd.cri.v1.runtime".containerd]\n  default_runtime_name = "{runtime}"\n'
 
 
-def _documents(wanted: Contribution) -> list[dict[str, Any]]:
-    head = {"apiVersion": "v1alpha1"}
-    documents: list[dict[str, Any]] = [
-        {**head, "kind": "KernelModuleConfig", "name": name, **({"parameters": list(parameters)} if parameters else {})}
-        for name, parameters in sorted(wanted.modules.items())
-    ]
-    if wanted.sysctls:
-        documents.append({**head, "kind": "SysctlConfig", "params": dict(sorted(wanted.sysctls.items()))})
-    if wanted.runtime:
-        name = facts.table("machine")["runtime"]["document"]
-        documents.append(
-            {**head, "kind": "CRICustomizationConfig", "name": name, "content": _runtime_toml(wanted.runtime)}
-        )
-    return documents
+def _yaml(found: list[dict[str, Any]]) -> str:
+    return "---\n".join(yaml.safe_dump(document, sort_keys=False, width=120) for document in found)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from gpu_platform import facts
 from gpu_platform.planning import inventory
+from gpu_platform.settings.base import minor
 
 if TYPE_CHECKING:
     from gpu_platform.settings.image import Image, Meta, Overlay, SecureBoot
@@ -90,6 +92,13 @@ class Class:
     def default_runtime(self) -> Stated | None:
         """Containerd's default runtime."""
         return self._one("defaultRuntime", "default_runtime")
+
+    @property
+    def documents(self) -> bool:
+        """Whether the patch is one of documents: what is stated, else by the release."""
+        stated = self.pool.image.machine_config or self.image.machine_config
+        since = facts.table("machine")["documents"]["talos"]
+        return stated == "documents" if stated else minor(self.talos) >= minor(f"{since}.0")
 
     @property
     def meta(self) -> tuple[Meta, ...]:

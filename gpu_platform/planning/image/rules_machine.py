@@ -24,6 +24,10 @@ def findings(one: Class) -> Iterator[Finding]:
     yield from _keys(one)
     yield from _modules(one)
     yield from _arguments(one)
+    since = facts.table("machine")["documents"]["talos"]
+    if one.documents and minor(one.talos) < minor(f"{since}.0"):
+        message = f"Talos {one.talos} has no documents for what this patch says"
+        yield finding("IMG-036", f"{one.path}.image.machineConfig", message, f"write legacy, or Talos {since} or newer")
     for conflict in merge(contributions(one))[1]:
         says = " and ".join(
             f"{owner} wants {value}" for owner, value in zip(conflict.owners, conflict.values, strict=True)

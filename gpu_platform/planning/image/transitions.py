@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Boots:
-    """What the nodes of a class boot: the Talos release, the installer's reference, the extensions."""
+    """What the nodes of a class boot: release, installer, extensions, and whether their patch is one of documents."""
 
     talos: str
     installer: str
     extensions: tuple[str, ...]
+    documents: bool = False
 
     @property
     def secure(self) -> bool:
@@ -48,6 +49,11 @@ def _impossible(path: str, old: Boots, new: Boots) -> Iterator[Finding]:
         fix = "install them afresh and write image.reinstall: true"
         message = f"secure boot goes {'on' if new.secure else 'off'}, which no upgrade can do: nodes would not boot"
         yield finding("IMG-035", f"{path}.image.secureBoot", message, fix)
+    if new.documents and not old.documents:
+        message = (
+            f"these machines were configured before Talos {new.talos.rpartition('.')[0]}: they refuse its documents"
+        )
+        yield finding("IMG-037", f"{path}.image.machineConfig", message, "write machineConfig: legacy")
     before, after = minor(old.talos), minor(new.talos)
     if before[0] != after[0] or not -1 <= after[1] - before[1] <= 1:
         message = f"Talos {old.talos} to {new.talos} skips a minor: upgrades go one minor at a time"

@@ -1,0 +1,1 @@
+../talos-config-1.14/main.go

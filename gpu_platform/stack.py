@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 # How the language host begins what it prints of an exception, and the exception of every call that is under way when
 # the engine stops because of another error.
 _UNHANDLED = "Program failed with an unhandled exception"
-_CANCELLED = ("context canceled", "StatusCode.CANCELLED", "StatusCode.UNAVAILABLE")
+# A connection to the engine that is gone says as much; a provider that is unavailable for another reason does not.
+_GONE = ("Socket closed", "Connection reset by peer", "failed to connect to all addresses", "GOAWAY received")
+_CANCELLED = ("context canceled", "StatusCode.CANCELLED", "resource monitor shut down", *_GONE)
 
 
 def say_cancelled_in_a_sentence() -> None:

@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from gpu_platform.settings.operators import Operator
     from gpu_platform.settings.root import Settings
 
-# PCI classes that vendors' rules need: network, display, 3D, and processing accelerators.
-PCI_CLASSES = ("02", "0200", "0207", "03", "0300", "0302", "0380", "12")
-
-# Where the Talos toolkit extension puts the driver's libraries and programs.
-TALOS_DRIVER_ROOT = "/usr/local"
-
 GPU_TAINT = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
@@ -74,7 +68,8 @@ def values(settings: Settings) -> dict[str, dict[str, Any]]:
 
 
 def _nfd_values(settings: Settings) -> dict[str, Any]:
-    sources = {"pci": {"deviceClassWhitelist": list(PCI_CLASSES), "deviceLabelFields": ["vendor"]}}
+    classes = facts.table("catalog")["operator"]["nfd"]["pci_classes"]
+    sources = {"pci": {"deviceClassWhitelist": classes, "deviceLabelFields": ["vendor"]}}
     return {
         "worker": {"config": {"sources": sources}, "tolerations": _tolerations(settings)},
     }
@@ -93,7 +88,7 @@ def _gpu_operator_values(settings: Settings) -> dict[str, Any]:
         "nfd": {"enabled": False},
         "driver": {"enabled": False},
         "toolkit": {"enabled": False},
-        "hostPaths": {"driverInstallDir": TALOS_DRIVER_ROOT},
+        "hostPaths": {"driverInstallDir": facts.table("machine")["nvidia"]["driver_root"]},
         "validator": {"driver": {"env": [no_symlinks]}, "plugin": {"env": [workload]}},
         "devicePlugin": {"enabled": True},
         "dcgmExporter": {"enabled": True, "serviceMonitor": {"enabled": gpu.service_monitor}},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,11 @@ def serialized() -> str:
 
 class Server:
     """A running server; each call returns plain dictionaries, errors are grpc.RpcError."""
+
+    def configure(self, **config: str) -> None:
+        """Hand over the stack's configuration, keys of our namespace by their short names."""
+        variables = {f"gpu-platform:{key}": value for key, value in config.items()}
+        self._stub.Configure(provider_pb2.ConfigureRequest(args=_struct(variables)))
 
     def __init__(self, channel: grpc.Channel, errors: Any) -> None:
         self._stub = provider_pb2_grpc.ResourceProviderStub(channel)
@@ -70,10 +76,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(errors: Any) -> Iterator[Server]:
-    """Start a server whose standard error goes to the file `errors`; it is ended afterwards."""
+def running(errors: Any, **variables: str) -> Iterator[Server]:
+    """Start a server whose standard error goes to the file `errors`, with further environment variables."""
     words = [sys.executable, "-u", "-m", "pulumi.dynamic"]
-    with subprocess.Popen(words, cwd=PROJECT, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
+    env = {**os.environ, **variables}
+    with subprocess.Popen(words, cwd=PROJECT, env=env, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
         assert process.stdout is not None
         try:
             with grpc.insecure_channel(f"127.0.0.1:{process.stdout.readline().strip()}") as channel:

@@ -127,6 +127,15 @@ def _floors(one: Class) -> Iterator[Finding]:
 
 
 def _secure_boot(one: Class) -> Iterator[Finding]:
+    lockdown = facts.table("machine")["lockdown"]
+    for name in lockdown["extensions"]:
+        locked = one.secure_boot and minor(one.talos) <= minor(f"{lockdown['until']}.0")
+        if locked and name in schematic(one).extensions:
+            message = (
+                f"{name} cannot reach its devices: secure boot locks the kernel down up to Talos {lockdown['until']}"
+            )
+            fix = "set firmware options before secure boot, or leave it out"
+            yield finding("IMG-038", f"{one.path}.image", message, fix)
     if one.secure_boot and one.bootloader in {"grub", "dual-boot"}:
         message = f"secure boot starts through sd-boot, not {one.bootloader}"
         yield finding("IMG-016", f"{one.path}.image", message, "write bootloader: sd-boot, or leave it out")

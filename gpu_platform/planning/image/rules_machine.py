@@ -51,7 +51,8 @@ def _modules(one: Class) -> Iterator[Finding]:
     for path, options in (("image", one.image), (f"{one.path}.image", one.pool.image)):
         for row in facts.table("machine")["cannot_load"]:
             for name in options.modules:
-                if name.replace("-", "_") == row["module"]:
+                younger = "before" in row and minor(one.talos) >= minor(f"{row['before']}.0")
+                if name.replace("-", "_") == row["module"] and not younger:
                     message = f"module {name} cannot be loaded on Talos ({row['source']})"
                     yield finding("IMG-030", f"{path}.modules.{name}", message, f"write {row['instead']}")
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pulumi
 from pulumi_kubernetes import Provider
-from pulumi_kubernetes.helm.v3 import Release as HelmRelease
-from pulumi_kubernetes.helm.v3 import ReleaseArgs, RepositoryOptsArgs
 
 from components.webhook_races import retry_while_webhooks_start
 from gpu_platform.planning.cluster import wrong_cluster
@@ -33,6 +31,23 @@ class KubernetesObject(pulumi.CustomResource):
         version = str(body["apiVersion"])
         token = f"kubernetes:{version if '/' in version else f'core/{version}'}:{body['kind']}"
         super().__init__(token, name, {"metadata": None, **body}, opts)
+
+
+class HelmRelease(pulumi.CustomResource):
+    """One Helm release, registered as the SDK's helm.v3.Release does; importing that would cost as much again."""
+
+    def __init__(self, release: Release, opts: pulumi.ResourceOptions) -> None:
+        inputs = {
+            "compat": "true",
+            "name": release.name,
+            "namespace": release.namespace,
+            "chart": release.chart,
+            "version": release.version,
+            "repositoryOpts": {"repo": release.repository},
+            "values": release.values,
+            "timeout": release.timeout,
+        }
+        super().__init__("kubernetes:helm.sh/v3:Release", release.key, inputs, opts)
 
 
 class Cluster:
@@ -68,7 +83,7 @@ class Cluster:
         for manifest in part.manifests:
             made[manifest.key] = KubernetesObject(manifest.key, manifest.body, self._options(manifest, parent, made))
         for release in part.releases:
-            made[release.key] = _release(release, self._options(release, parent, made))
+            made[release.key] = HelmRelease(release, self._options(release, parent, made))
         return pulumi.Output.all(*(one.urn for one in made.values()))
 
     def _options(
@@ -83,19 +98,6 @@ class Cluster:
             protect=item.protect,
             hooks=self._hooks,
         )
-
-
-def _release(release: Release, opts: pulumi.ResourceOptions) -> HelmRelease:
-    args = ReleaseArgs(
-        name=release.name,
-        namespace=release.namespace,
-        chart=release.chart,
-        version=release.version,
-        repository_opts=RepositoryOptsArgs(repo=release.repository),
-        values=release.values,
-        timeout=release.timeout,
-    )
-    return HelmRelease(release.key, args, opts)
 
 
 def _from_stack(source: Kubeconfig) -> pulumi.Input[str]:

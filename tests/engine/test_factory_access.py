@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import threading
-from http.server import ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import grpc
@@ -13,6 +11,7 @@ import pytest
 from sandbox import factory
 from sandbox.factory.proxy import Handler
 from tests.engine.dynamic_server import running
+from tests.engine.serving import serving
 from tests.engine.test_factory_matrix import inputs, sentence
 
 if TYPE_CHECKING:
@@ -47,13 +46,8 @@ class Guarded(Handler):
 def guarded(healthy_factory: State, tmp_path: Path) -> Iterator[str]:
     Guarded.upstream, Guarded.mode_file = healthy_factory.ports["factory"], tmp_path / "no-fault"
     Guarded.seen.clear()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Guarded)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(Guarded) as url:
+        yield url
 
 
 @pytest.fixture

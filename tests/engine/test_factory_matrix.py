@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import ssl
-import threading
-from http.server import ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import grpc
@@ -18,6 +16,7 @@ from sandbox.pki import Authority
 from sandbox.processes import free_ports
 from tests.engine.dynamic_server import Server, running
 from tests.engine.factory_faults import FAULTS, Fault, as_markdown
+from tests.engine.serving import serving
 from tests.stack_files import PROJECT
 
 if TYPE_CHECKING:
@@ -40,16 +39,10 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tls_url(sandbox: State, authority: Path) -> Iterator[str]:
     """The factory behind a certificate of an authority that nobody trusts."""
     Handler.upstream, Handler.mode_file = sandbox.ports["factory"], authority / "no-fault"
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(authority / "server.crt", authority / "server.key")
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"https://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(Handler, context) as url:
+        yield url
 
 
 @pytest.fixture

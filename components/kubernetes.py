@@ -11,12 +11,13 @@ from pulumi_kubernetes import Provider
 
 from components.webhook_races import retry_while_webhooks_start
 from gpu_platform.planning.cluster import wrong_cluster
+from gpu_platform.planning.model import Manifest, Release
 from gpu_platform.settings.root import NAMESPACE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gpu_platform.planning.model import ClusterPlan, Kubeconfig, Manifest, Part, Release
+    from gpu_platform.planning.model import ClusterPlan, Kubeconfig, Part
 
 
 class KubernetesObject(pulumi.CustomResource):
@@ -27,10 +28,8 @@ class KubernetesObject(pulumi.CustomResource):
 
     metadata: pulumi.Output[dict[str, Any]]
 
-    def __init__(self, name: str, body: dict[str, Any], opts: pulumi.ResourceOptions) -> None:
-        version = str(body["apiVersion"])
-        token = f"kubernetes:{version if '/' in version else f'core/{version}'}:{body['kind']}"
-        super().__init__(token, name, {"metadata": None, **body}, opts)
+    def __init__(self, manifest: Manifest, opts: pulumi.ResourceOptions) -> None:
+        super().__init__(manifest.token, manifest.key, {"metadata": None, **manifest.body}, opts)
 
 
 class HelmRelease(pulumi.CustomResource):
@@ -48,6 +47,12 @@ class HelmRelease(pulumi.CustomResource):
             "timeout": release.timeout,
         }
         super().__init__("kubernetes:helm.sh/v3:Release", release.key, inputs, opts)
+
+
+_RESOURCES: dict[type, Callable[[Any, pulumi.ResourceOptions], pulumi.Resource]] = {
+    Manifest: KubernetesObject,
+    Release: HelmRelease,
+}
 
 
 class Cluster:
@@ -80,10 +85,8 @@ class Cluster:
     def emit(self, part: Part, parent: pulumi.Resource) -> pulumi.Output[list[str]]:
         """Register everything in `part` under `parent`, each after what it names; return all URNs, once all exist."""
         made: dict[str, pulumi.Resource] = {}
-        for manifest in part.manifests:
-            made[manifest.key] = KubernetesObject(manifest.key, manifest.body, self._options(manifest, parent, made))
-        for release in part.releases:
-            made[release.key] = HelmRelease(release, self._options(release, parent, made))
+        for item in part.items:
+            made[item.key] = _RESOURCES[type(item)](item, self._options(item, parent, made))
         return pulumi.Output.all(*(one.urn for one in made.values()))
 
     def _options(
@@ -125,7 +128,7 @@ _KUBECONFIGS: dict[str, Callable[[Kubeconfig], pulumi.Input[str] | None]] = {
 def _read_kube_system(plan: ClusterPlan, provider: Provider) -> pulumi.Output[list[pulumi.Resource]]:
     """Read one namespace that every cluster has: a preview against an absent cluster would succeed otherwise."""
     options = pulumi.ResourceOptions(provider=provider, id="kube-system")
-    namespace = KubernetesObject("kube-system", {"apiVersion": "v1", "kind": "Namespace"}, options)
+    namespace = KubernetesObject(Manifest("kube-system", {"apiVersion": "v1", "kind": "Namespace"}), options)
 
     def verify(metadata: dict[str, Any]) -> list[pulumi.Resource]:
         if trouble := wrong_cluster(plan, str(metadata["uid"])):

@@ -90,6 +90,23 @@ class NodeOutput(Contract):
     gpu_model: str | None = None
     gpu_count: int
     labels: dict[str, str]
+    mig_layout: str | None = None
+    mig_config: str | None = None
+    resources: dict[str, int] = Field(default_factory=dict)
+
+
+class MigLayoutOutput(Contract):
+    """A layout of cards: the configuration name that nodes ask for, profiles by GPU numbers (all for every GPU)."""
+
+    config: str
+    gpus: dict[str, list[str]]
+
+
+class MigOutput(Contract):
+    """How cards are cut: what slices are called, and the library."""
+
+    strategy: Literal["mixed", "single"]
+    layouts: dict[str, MigLayoutOutput]
 
 
 class OperatorOutput(Contract):
@@ -109,6 +126,7 @@ class PlatformOutputs(Contract):
     image_classes: dict[str, ImageClassOutput]
     nodes: dict[str, NodeOutput]
     operators: dict[str, OperatorOutput]
+    mig: MigOutput = Field(default_factory=lambda: MigOutput(strategy="mixed", layouts={}))
     installer_digests: dict[str, str] = Field(default_factory=dict)
 
 
@@ -125,6 +143,10 @@ def outputs_of(plan: Plan) -> PlatformOutputs:
                 node.name: {key: getattr(node, key) for key in node_keys}
                 | {"installer": installers.get(node.image_class or "")}
                 for node in plan.nodes
+            },
+            "mig": {
+                "strategy": plan.mig.strategy,
+                "layouts": {one.name: {"config": one.config, "gpus": dict(one.groups)} for one in plan.mig.layouts},
             },
             "operators": {one.name: {key: getattr(one, key) for key in operator_keys} for one in plan.operators},
         }

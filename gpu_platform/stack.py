@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 from typing import TYPE_CHECKING, Any
 
 import pulumi
 from pulumi.runtime import config
+from pulumi.runtime.mocks import MockMonitor
+from pulumi.runtime.settings import get_monitor
 
 from gpu_platform.findings import Severity
 from gpu_platform.planning import plan
@@ -39,9 +42,19 @@ def say_cancelled_in_a_sentence() -> None:
     pulumi.log.error = error
 
 
+def leave_interrupts_to_the_engine() -> None:
+    """Ignore SIGINT under a real engine, which cancels what is under way by itself and then sends one.
+
+    It would end in a traceback of whatever the program does at that moment, shutting down included.
+    """
+    if not isinstance(get_monitor(), MockMonitor):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def planned() -> Plan:
     """Return the plan of the running stack, warnings in its log; raises RunError with all findings if it has none."""
     say_cancelled_in_a_sentence()
+    leave_interrupts_to_the_engine()
     result = plan(document())
     warnings = [one for one in result.findings if one.severity is Severity.WARNING]
     for one in warnings:

@@ -8,7 +8,10 @@ from gpu_platform.findings import errors
 from gpu_platform.planning import compatibility, gpu_operator, image, inventory
 from gpu_platform.planning.cluster import cluster_findings, plan_cluster
 from gpu_platform.planning.image.classes import plan_image
+from gpu_platform.planning.mig import rules as mig_rules
+from gpu_platform.planning.mig.objects import plan_mig
 from gpu_platform.planning.model import Off, Part, Plan, Planned
+from gpu_platform.planning.nodes import plan_nodes
 from gpu_platform.settings.read import read
 
 if TYPE_CHECKING:
@@ -35,13 +38,14 @@ def _rules(settings: Settings) -> tuple[Finding, ...]:
         *inventory.findings(settings),
         *image.findings(settings),
         *gpu_operator.findings(settings),
+        *mig_rules.findings(settings),
         *compatibility.findings(settings),
     )
 
 
 def _plan(settings: Settings) -> Plan:
     cluster = plan_cluster(settings)
-    nodes = inventory.plan_nodes(settings)
+    nodes = plan_nodes(settings)
     has_cluster = cluster.phase == "full"
     part = gpu_operator.plan_part(settings) if has_cluster else Part()
     return Plan(
@@ -49,6 +53,7 @@ def _plan(settings: Settings) -> Plan:
         nodes=nodes,
         image=plan_image(settings),
         gpu_operator=part,
+        mig=plan_mig(settings),
         operators=gpu_operator.plan_operators(settings) if has_cluster else (),
         off=tuple(_off(settings)),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gpu_platform import facts
 from gpu_platform.findings import finding
 from gpu_platform.planning import inventory
+from gpu_platform.planning.mig import objects
 from gpu_platform.planning.model import Manifest, OperatorPlan, Part, Release
 
 if TYPE_CHECKING:
@@ -41,20 +42,22 @@ def plan_operators(settings: Settings) -> tuple[OperatorPlan, ...]:
 
 
 def plan_part(settings: Settings) -> Part:
-    """Return the namespaces and releases that this stack installs."""
-    manifests: dict[str, Manifest] = {}
-    releases: list[Release] = []
+    """Return what this stack installs: namespaces, the library of layouts, releases, and then labels on nodes."""
+    spaces: dict[str, Manifest] = {}
+    items: list[Manifest | Release] = []
     for name, operator in settings_of(settings).items():
-        if operator.manage == "existing":
-            continue
         space = namespace(name, operator)
-        owned = operator.manage_namespace == "install"
+        owned = operator.manage == "install" and operator.manage_namespace == "install"
         if owned:
-            manifests.setdefault(space, _namespace(space, retain=not _disposable(settings)))
-        after = [_namespace_key(space)] if owned else []
-        after += [release.key for release in releases]
-        releases.append(_release(name, operator, settings, after=tuple(after)))
-    return Part(tuple(manifests.values()), tuple(releases))
+            spaces.setdefault(space, _namespace(space, retain=not _disposable(settings)))
+        before = (_namespace_key(space),) if owned else ()
+        layouts = objects.config_map(settings, space, before) if name == "gpu-operator" else ()
+        items += layouts
+        if operator.manage == "install":
+            after = (*before, *(one.key for one in items))
+            items.append(_release(name, operator, settings, after=after))
+    items += objects.node_patches(settings, tuple(one.key for one in items[-1:]))
+    return Part((*spaces.values(), *items))
 
 
 def namespace(name: str, operator: Operator) -> str:
@@ -93,8 +96,7 @@ def _gpu_operator_values(settings: Settings) -> dict[str, Any]:
         "devicePlugin": {"enabled": True},
         "dcgmExporter": {"enabled": True, "serviceMonitor": {"enabled": gpu.service_monitor}},
         "gfd": {"enabled": True},
-        # Its managers hang on Talos (NVIDIA/mig-parted#356), and without layouts there is nothing to apply.
-        "migManager": {"enabled": False},
+        **objects.values(settings),
         "daemonsets": {"tolerations": _tolerations(settings)},
     }
 

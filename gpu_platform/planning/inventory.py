@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_platform import facts
 from gpu_platform.findings import did_you_mean, finding
-from gpu_platform.planning import labels
-from gpu_platform.planning.model import NodePlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,30 +49,6 @@ def nvidia_pools(settings: Settings) -> dict[str, Pool]:
     """Return the pools with NVIDIA GPUs by name."""
     pools = settings.inventory.pools if settings.inventory else {}
     return {name: pool for name, pool in pools.items() if card(pool).get("vendor") == "nvidia"}
-
-
-def plan_nodes(settings: Settings) -> tuple[NodePlan, ...]:
-    """Return every node of the inventory, in the order of the stack file; needs section inventory."""
-    inventory = settings.inventory
-    assert inventory is not None  # noqa: S101 - a missing section is an error finding, and then nothing is planned
-    return tuple(
-        NodePlan(
-            name=node_name,
-            pool=name,
-            state=node.state,
-            image_class=image_class(settings, name, pool, node)
-            if state(node)["image"] and pool.os == "talos"
-            else None,
-            talos_version=talos_version(settings, pool, node),
-            gpu_model=pool.gpu.model if pool.gpu else None,
-            gpu_count=per_node(pool),
-            rack=node.rack,
-            leaf=node.leaf,
-            labels=labels.of_node(name, pool, node),
-        )
-        for name, pool in inventory.pools.items()
-        for node_name, node in pool.nodes.items()
-    )
 
 
 def findings(settings: Settings) -> Iterator[Finding]:

@@ -98,6 +98,9 @@ class NodePlan:
     rack: str | None
     leaf: str | None
     labels: dict[str, str]
+    mig_layout: str | None
+    mig_config: str | None
+    resources: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -117,13 +120,23 @@ class ImagePlan:
 
 @dataclass(frozen=True)
 class Manifest:
-    """One Kubernetes object; `key` names its resource, `after` the keys of what makes it possible."""
+    """One Kubernetes object; `key` names its resource, `after` the keys of what makes it possible.
+
+    `patch`: only the fields in `body` are ours, of an object that somebody else makes.
+    """
 
     key: str
     body: dict[str, Any]
     after: tuple[str, ...] = ()
     retain: bool = False
     protect: bool = False
+    patch: bool = False
+
+    @property
+    def token(self) -> str:
+        """The type under which the Kubernetes provider knows it."""
+        version, kind = str(self.body["apiVersion"]), f"{self.body['kind']}{'Patch' if self.patch else ''}"
+        return f"kubernetes:{version if '/' in version else f'core/{version}'}:{kind}"
 
 
 @dataclass(frozen=True)
@@ -147,8 +160,17 @@ class Release:
 class Part:
     """What one component registers, in an order in which each `after` comes first."""
 
-    manifests: tuple[Manifest, ...] = ()
-    releases: tuple[Release, ...] = ()
+    items: tuple[Manifest | Release, ...] = ()
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """The Kubernetes objects."""
+        return tuple(one for one in self.items if isinstance(one, Manifest))
+
+    @property
+    def releases(self) -> tuple[Release, ...]:
+        """The Helm releases."""
+        return tuple(one for one in self.items if isinstance(one, Release))
 
 
 @dataclass(frozen=True)
@@ -160,6 +182,24 @@ class OperatorPlan:
     version: str
     namespace: str
     required_values: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MigLayout:
+    """A layout of the library: its name for the MIG manager, and profiles by GPU numbers (`all` for every GPU)."""
+
+    name: str
+    config: str
+    groups: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class MigPlan:
+    """How cards are cut: strategy, library, and the ConfigMap that holds it; no layouts where nothing is cut."""
+
+    strategy: str
+    config_map: str
+    layouts: tuple[MigLayout, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -178,6 +218,7 @@ class Plan:
     nodes: tuple[NodePlan, ...]
     image: ImagePlan
     gpu_operator: Part
+    mig: MigPlan
     operators: tuple[OperatorPlan, ...]
     off: tuple[Off, ...]
 

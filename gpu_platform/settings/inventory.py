@@ -35,6 +35,12 @@ def _names_to_mapping(value: Any) -> Any:
     return {name: {} for name in names}
 
 
+class MigChoice(Section):
+    """Which layout cards are cut by."""
+
+    layout: DnsLabel | None = Field(description="a layout of gpu.mig.layouts; null leaves the cards whole")
+
+
 class Node(Section):
     """One machine: where it stands and what may be expected of it."""
 
@@ -48,6 +54,7 @@ class Node(Section):
     )
     reason: Text | None = Field(None, description="why it is in this state; needed when quarantined")
     talos_version: Version | None = Field(None, description="its Talos release while a rollout is under way")
+    mig: MigChoice | None = Field(None, description="how its cards are cut, when not as its pool's")
 
 
 class Gpu(Section):
@@ -72,6 +79,7 @@ class Pool(Section):
     talos_version: Version | None = Field(None, description="Talos release of this pool, default cluster.talosVersion")
     architecture: Literal["amd64", "arm64"] | None = Field(None, description="CPU architecture, default by GPU model")
     gpu: Gpu | None = Field(None, description="its accelerators; a pool without is plain")
+    mig: MigChoice | None = Field(None, description="how the cards of its nodes are cut")
     image: PoolImage = Field(default_factory=PoolImage, description="differences of its image")
     labels: dict[str, LabelValue] = Field(default_factory=dict, description="further static node labels")
     taints: tuple[Taint, ...] = Field((), description="taints; operators' tolerations follow from them")

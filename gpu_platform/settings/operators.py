@@ -1,4 +1,4 @@
-"""Sections `operators` and `gpu`: what is installed into the cluster, by whom, from where."""
+"""Section `operators`: what is installed into the cluster, by whom, from where."""
 
 from __future__ import annotations
 
@@ -46,10 +46,3 @@ class Operators(Section):
 
     gpu_operator: Operator = Field(default_factory=Operator, alias="gpu-operator", description="NVIDIA GPU operator")
     nfd: Operator = Field(default_factory=Operator, description="Node Feature Discovery, one for all vendors")
-
-
-class GpuSettings(Section):
-    """What the GPU operator hands out and how it is watched."""
-
-    service_monitor: bool = Field(False, description="create the DCGM exporter's ServiceMonitor; its CRD must exist")
-    validation_workload: bool = Field(False, description="let the operator's validator run a pod that takes a GPU")

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic.json_schema import models_json_schema
 
 from gpu_platform.settings.cluster import Cluster
+from gpu_platform.settings.gpu import GpuSettings
 from gpu_platform.settings.image import Image
 from gpu_platform.settings.inventory import Inventory
-from gpu_platform.settings.operators import GpuSettings, Operators
+from gpu_platform.settings.operators import Operators
 
 if TYPE_CHECKING:
     from gpu_platform.settings.base import Section

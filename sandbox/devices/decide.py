@@ -50,10 +50,12 @@ def _operated(view: View, here: Machine, card: Card, discovered: dict[str, str])
         return Published(discovered, {DEVICES: reason}, ready=False if tries else None)
     policy = view.policy
     assert policy is not None  # noqa: S101 - without one there is an obstacle
-    resources = nvidia.resources(policy, here)
-    count = resources.get(nvidia.RESOURCE)
-    sentence = f"{count} GPUs published" if count else "devicePlugin.enabled is false: no nvidia.com/gpu is handed out"
-    return Published(discovered | nvidia.labels(policy, here, card), {DEVICES: sentence}, resources, ready=True)
+    cut = nvidia.partition(view, policy, here, card)
+    resources = nvidia.resources(policy, here, cut)
+    sentence = cut.sentence if cut else f"{here.count} GPUs published"
+    if not resources and not cut:
+        sentence = "devicePlugin.enabled is false: no nvidia.com/gpu is handed out"
+    return Published(discovered | nvidia.labels(policy, here, card, cut), {DEVICES: sentence}, resources, ready=True)
 
 
 def _silent(labels: dict[str, str], reason: str) -> Published:

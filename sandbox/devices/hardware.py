@@ -37,6 +37,7 @@ class Card:
     nvswitch: int = 0
     open: bool = False
     mig: bool = False
+    slices: int = 7
 
 
 @dataclass(frozen=True)

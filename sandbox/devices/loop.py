@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
@@ -69,13 +70,22 @@ class Simulator:
         worker = _first(self._kube.items("apps/v1", "daemonsets", labelSelector=selector))
         deployment = _first(self._kube.items("apps/v1", "deployments", fieldSelector="metadata.name=gpu-operator"))
         spaces = self._kube.items("v1", "namespaces", resourceVersion="0")
-        return View(
+        view = View(
             namespaces={one["metadata"]["name"]: one["metadata"].get("labels") or {} for one in spaces},
             worker=worker,
             worker_config=self._worker_config(worker) if worker else None,
             operator=deployment,
             policies=tuple(self._policies()),
         )
+        return replace(view, mig_library=self._mig_library(view))
+
+    def _mig_library(self, view: View) -> str | None:
+        spec = ((view.policy or {}).get("spec") or {}).get("migManager") or {}
+        name = (spec.get("config") or {}).get("name")
+        if not name or view.operator is None:
+            return None
+        found = self._absent_is_none("v1", "configmaps", view.operator["metadata"]["namespace"], name)
+        return (found.get("data") or {}).get("config.yaml") if found else None
 
     def _worker_config(self, worker: Object) -> str | None:
         source = worker_config_name(worker)

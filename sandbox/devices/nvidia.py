@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sandbox.devices.discovery import FEATURE
 from sandbox.devices.image import obstacles as image_obstacles
+from sandbox.devices.partition import Cut, cut
 from sandbox.devices.placement import ENFORCE, admits_privileged, spelled, untolerated
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 RESOURCE = "nvidia.com/gpu"
 PRESENT = "nvidia.com/gpu.present"
+REQUEST = "nvidia.com/mig.config"
 DRIVER_ROOT = "/usr/local"
 # The labels by which the operator knows a GPU node, and the ones without which its reconciliation fails.
 _MATCHES = tuple(f"{FEATURE}pci-{one}10de.present" for one in ("", "0302_", "0300_"))
@@ -100,13 +102,13 @@ def _talos(policy: Object) -> Iterator[str]:
         yield f"validator.driver.env lacks {_NO_SYMLINKS}=true: the driver validation loops on /dev/char"
 
 
-def labels(policy: Object, machine: Machine, card: Card) -> dict[str, str]:
-    """Return the labels of a GPU node whose operands run."""
+def labels(policy: Object, machine: Machine, card: Card, done: Cut | None) -> dict[str, str]:
+    """Return the labels of a GPU node whose operands run; `done` is what became of its request for slices."""
     found = {PRESENT: _TRUE, "nvidia.com/gpu.deploy.operator-validator": _TRUE}
     for label, section in _OPERANDS.items():
         on = enabled(policy, section) and (section != "migManager" or card.mig)
         found |= {f"nvidia.com/gpu.deploy.{label}": _TRUE} if on else {}
-    found |= _partitioning(policy, machine, card)
+    found |= {"nvidia.com/mig.config.state": done.state} if done else {}
     if not enabled(policy, "gfd"):
         return found
     return found | {
@@ -116,22 +118,37 @@ def labels(policy: Object, machine: Machine, card: Card) -> dict[str, str]:
         "nvidia.com/gpu.family": card.family,
         "nvidia.com/gpu.replicas": "1",
         "nvidia.com/mig.capable": str(card.mig).lower(),
-        "nvidia.com/mig.strategy": str(_section(policy, "mig").get("strategy") or "single"),
+        "nvidia.com/mig.strategy": _strategy(policy),
     }
 
 
-def _partitioning(policy: Object, machine: Machine, card: Card) -> dict[str, str]:
-    """Return the label of the MIG manager; from 0.13 on it waits for systemd, which Talos lacks (mig-parted#356)."""
+def partition(view: View, policy: Object, machine: Machine, card: Card) -> Cut | None:
+    """Return what the MIG manager makes of the node's request; None where it does not run on these cards.
+
+    From 0.13 on it waits for systemd, which Talos lacks (mig-parted#356). A node that asks for nothing stays whole.
+    """
+    manager = _section(policy, "migManager")
     if not (card.mig and enabled(policy, "migManager")):
-        return {}
-    found = re.match(r"v?(\d+)\.(\d+)", str(_section(policy, "migManager").get("version") or ""))
+        return None
+    found = re.match(r"v?(\d+)\.(\d+)", str(manager.get("version") or ""))
     hangs = machine.system == "talos" and not (found and (int(found[1]), int(found[2])) < (0, 13))
-    return {"nvidia.com/mig.config.state": "pending" if hangs else "success"}
+    wanted, whole = machine.labels.get(REQUEST), {RESOURCE: str(machine.count)}
+    if wanted is None:
+        return Cut("pending" if hangs else "success", whole, f"{machine.count} GPUs published")
+    if hangs:
+        return Cut("pending", whole, "the MIG manager hangs: it waits for systemd, which Talos lacks")
+    return cut(view.mig_library, wanted, card, machine.count, _strategy(policy))
 
 
-def resources(policy: Object, machine: Machine) -> dict[str, str]:
+def _strategy(policy: Object) -> str:
+    return str(_section(policy, "mig").get("strategy") or "single")
+
+
+def resources(policy: Object, machine: Machine, done: Cut | None) -> dict[str, str]:
     """Return what the device plugin makes allocatable."""
-    return {RESOURCE: str(machine.count)} if enabled(policy, "devicePlugin") else {}
+    if not enabled(policy, "devicePlugin"):
+        return {}
+    return done.resources if done else {RESOURCE: str(machine.count)}
 
 
 def _section(parent: Object, key: str) -> Object:

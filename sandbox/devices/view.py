@@ -20,6 +20,8 @@ class View:
     worker_config: str | None = None
     operator: Object | None = None
     policies: tuple[Object, ...] = ()
+    # The MIG manager's configuration, None where the ConfigMap that the policy names is not there.
+    mig_library: str | None = None
 
     @property
     def policy(self) -> Object | None:

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.engine
 
 OPERATOR = "gpu_platform/planning/gpu_operator.py"
-IMAGES = "gpu_platform/planning/images.py"
-EXTENSIONS = "gpu_platform/planning/extensions.py"
+MACHINE = "gpu_platform/facts/machine.toml"
+EXTENSIONS = "gpu_platform/planning/image/extensions.py"
 
 # Where, the right words, the wrong ones, and what the simulator then says of a node.
 MUTATIONS = {
-    "misspelt value path": (OPERATOR, '"driverInstallDir": TALOS', '"driverInstalDir": TALOS', "driverInstallDir"),
+    "misspelt value path": (OPERATOR, '{"driverInstallDir": facts', '{"driverInstalDir": facts', "driverInstallDir"),
     "driver left on": (OPERATOR, '"driver": {"enabled": False}', '"driver": {"enable": False}', "driver.enabled"),
     "wrong label": (OPERATOR, "pod-security.kubernetes.io/{mode}", "pod-security.k8s.io/{mode}", "privileged"),
     "wrong field": (OPERATOR, '"deviceLabelFields": ["vendor"]', '"deviceLabelFields": ["device"]', "pci-"),
-    "missing module": (IMAGES, '("nvidia", "nvidia_drm"', '("nvidia_drm"', "module"),
+    "missing module": (MACHINE, 'modules = ["nvidia", ', "modules = [", "module"),
     "wrong extension": (
         EXTENSIONS,
         '"siderolabs/nvidia-fabricmanager-"',

@@ -124,3 +124,10 @@ def test_what_is_suggested_always_fits(model: str) -> None:
 )
 def test_slices_that_nobody_can_use_are_told(names: list[str], lost: str | None) -> None:
     assert mig.waste("h100-sxm-80gb", names) == lost
+
+
+def test_what_is_unknown_is_not_feasible() -> None:
+    assert not mig.feasible("l40s-48gb", ["1g.6gb"])
+    assert not mig.feasible("no-such-model", [])
+    assert not mig.feasible("h100-sxm-80gb", ["3g.71gb"])
+    assert mig.feasible("h100-sxm-80gb", [])

@@ -1,0 +1,39 @@
+"""Every node as all parts of the platform see it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gpu_platform.planning import inventory, labels
+from gpu_platform.planning.mig import nodes
+from gpu_platform.planning.model import NodePlan
+
+if TYPE_CHECKING:
+    from gpu_platform.settings.root import Settings
+
+
+def plan_nodes(settings: Settings) -> tuple[NodePlan, ...]:
+    """Return every node of the inventory, in the order of the stack file; needs section inventory."""
+    found = settings.inventory
+    assert found is not None  # noqa: S101 - a missing section is an error finding, and then nothing is planned
+    return tuple(
+        NodePlan(
+            name=node_name,
+            pool=name,
+            state=node.state,
+            image_class=inventory.image_class(settings, name, pool, node)
+            if inventory.state(node)["image"] and pool.os == "talos"
+            else None,
+            talos_version=inventory.talos_version(settings, pool, node),
+            gpu_model=pool.gpu.model if pool.gpu else None,
+            gpu_count=inventory.per_node(pool),
+            rack=node.rack,
+            leaf=node.leaf,
+            labels=labels.of_node(name, pool, node),
+            mig_layout=nodes.chosen(pool, node),
+            mig_config=nodes.config(settings, pool, node),
+            resources=nodes.resources(settings, pool, node),
+        )
+        for name, pool in found.pools.items()
+        for node_name, node in pool.nodes.items()
+    )

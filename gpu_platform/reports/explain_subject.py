@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_platform.findings import did_you_mean
 from gpu_platform.reports.explain import driver, table
+from gpu_platform.reports.mig_picture import picture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.console import RenderableType
 
-    from gpu_platform.planning.model import Extension, ImageClass, Plan
+    from gpu_platform.planning.model import Extension, ImageClass, NodePlan, Plan
 
 
 class UnknownSubjectError(Exception):
@@ -36,10 +37,8 @@ def _sections(plan: Plan, subject: str) -> list[tuple[str, list[tuple[str, str]]
     if kind in {"", "pool"} and name in pools:
         return _pool(plan, name)
     if kind in {"", "node"} and name in {node.name for node in plan.nodes}:
-        return [
-            (f"node {name}", _node(plan, name)),
-            *_classes(plan, next(n.pool for n in plan.nodes if n.name == name)),
-        ]
+        node = next(one for one in plan.nodes if one.name == name)
+        return [(f"node {name}", _node(node)), *_cards(plan, [node]), *_classes(plan, node.pool)]
     known = [f"pool/{one}" for one in sorted(pools)] + [f"node/{node.name}" for node in plan.nodes]
     fix = did_you_mean(subject if kind else f"pool/{name}", known)
     raise UnknownSubjectError(f"there is no {subject} in this stack: {fix}")
@@ -53,20 +52,36 @@ def _pool(plan: Plan, name: str) -> list[tuple[str, list[tuple[str, str]]]]:
     classes = _classes(plan, name)
     return [
         (f"pool {name}", rows if classes else [*rows, ("image", "none: its nodes do not run Talos, or none is in")]),
+        *_cards(plan, nodes),
         *classes,
     ]
 
 
-def _node(plan: Plan, name: str) -> list[tuple[str, str]]:
-    node = next(one for one in plan.nodes if one.name == name)
+def _node(node: NodePlan) -> list[tuple[str, str]]:
     rows = {
         "pool": node.pool,
         "state": node.state,
         "image class": node.image_class or "none",
         "GPUs": f"{node.gpu_count} x {node.gpu_model}" if node.gpu_model else "none",
+        "handed out": ", ".join(f"{count} {name}" for name, count in node.resources.items()) or "nothing",
         "labels": "\n".join(f"{key}={value}" for key, value in node.labels.items()),
     }
     return list(rows.items())
+
+
+def _cards(plan: Plan, nodes: list[NodePlan]) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return a picture of each layout that these nodes ask for."""
+    found = []
+    for layout in plan.mig.layouts:
+        using = [node for node in nodes if node.mig_layout == layout.name]
+        if using:
+            rows = [
+                *picture(layout, using[0]),
+                ("asked for as", layout.config),
+                ("nodes", ", ".join(n.name for n in using)),
+            ]
+            found.append((f"layout {layout.name}", rows))
+    return found
 
 
 def _classes(plan: Plan, pool: str) -> list[tuple[str, list[tuple[str, str]]]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpu_platform import facts
+from gpu_platform.findings import finding
 from gpu_platform.planning.image import transitions
 from gpu_platform.settings.base import minor
 
@@ -82,12 +83,21 @@ def _reason(
     if old.installer != new.installer:
         # Applying a configuration never re-images a machine; talosctl upgrade does, and that reboots it.
         return f"needs `talosctl upgrade --nodes ADDRESS --image {new.installer}`", True
+    if new.state == "active" and old.mig_config != new.mig_config:
+        return _cut(old, new)
     if _patch(old, before) != _patch(new, after):
         documents = facts.table("machine")["documents"]["talos"]
         talos = after.image_classes[new.image_class or ""].talos_version
         quiet = minor(talos) >= minor(f"{documents}.0")
         return f"gets a new machine configuration ({'no reboot' if quiet else 'Talos may reboot for it'})", False
     return (f"goes from {old.state} to {new.state}" if old.state != new.state else None), False
+
+
+def _cut(old: NodeOutput, new: NodeOutput) -> tuple[str, bool]:
+    """Return what cutting the cards of a node anew takes; the manager fails while pods use them."""
+    reboots = facts.table("gpus").get(new.gpu_model or "", {}).get("family") in facts.table("mig")["needs_reset"]
+    layouts = f"{old.mig_layout or 'whole'} → {new.mig_layout or 'whole'}"
+    return f"its cards are cut anew, {layouts}: drain it first{', it reboots for it' if reboots else ''}", reboots
 
 
 def _patch(node: NodeOutput, outputs: PlatformOutputs) -> str | None:
@@ -144,10 +154,23 @@ def impossible(
     """Yield what no upgrade of nodes can do, and drivers that change; classes in `afresh` are installed anew."""
     if before is None or after is None:
         return
+    yield from _edited_layouts(before, after)
     for name, new in after.image_classes.items():
         if old := before.image_classes.get(name):
             path = f"inventory.pools.{new.pool}"
             yield from transitions.findings(path, _boots(old), _boots(new), reinstall=name in afresh)
+
+
+def _edited_layouts(before: PlatformOutputs, after: PlatformOutputs) -> Iterator[Finding]:
+    """Yield layouts that change under nodes that use them: all of their cards would be cut at once."""
+    for name, new in after.mig.layouts.items():
+        old = before.mig.layouts.get(name)
+        using = [node for node, one in after.nodes.items() if one.mig_layout == name and one.state == "active"]
+        kept = [node for node in using if node in before.nodes and before.nodes[node].mig_layout == name]
+        if old and old.config != new.config and kept:
+            message = f"this layout is edited while {', '.join(kept)} use it: the cards of all would be cut at once"
+            fix = "add it under another name, move nodes to it in waves, then remove the old one"
+            yield finding("MIG-008", f"gpu.mig.layouts.{name}", message, fix)
 
 
 def _boots(one: ImageClassOutput) -> transitions.Boots:

@@ -131,3 +131,15 @@ def test_what_is_unknown_is_not_feasible() -> None:
     assert not mig.feasible("no-such-model", [])
     assert not mig.feasible("h100-sxm-80gb", ["3g.71gb"])
     assert mig.feasible("h100-sxm-80gb", [])
+
+
+@pytest.mark.parametrize("model", TABLE["gpu"])
+def test_what_fits_is_placed_at_its_starts_and_nothing_overlaps(model: str) -> None:
+    names, kinds = TABLE["gpu"][model]["names"], TABLE["part"][TABLE["gpu"][model]["part"]]["profile"]
+    starts = {name: kinds[kind]["starts"] for kind, name in names.items()}
+    for one in mig.legal(model):
+        placed = mig.place(model, one)
+        assert sorted(name for _, _, name in placed) == sorted(one)
+        assert all(start in starts[name] for start, _, name in placed)
+        lanes = [lane for start, size, _ in placed for lane in range(start, start + size)]
+        assert len(lanes) == len(set(lanes))

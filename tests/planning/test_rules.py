@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gpu_platform.findings import Severity, rules
-from gpu_platform.planning.image import transitions
+from gpu_platform.outputs import outputs_of
+from gpu_platform.reports.node_changes import impossible
 from gpu_platform.settings.document import parse
 from tests.stack_files import FIXTURES, PROJECT, good, planned_file
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from gpu_platform.planning.model import ImageClass
 
 BREAKING = sorted([*FIXTURES.glob("invalid/*.yaml"), *FIXTURES.glob("warning/*.yaml")])
 
@@ -49,20 +48,13 @@ def test_a_valid_stack_file_gets_no_finding_and_a_plan(path: Path) -> None:
 @pytest.mark.parametrize("path", TRANSITIONS, ids=lambda path: path.stem)
 def test_a_change_that_nodes_cannot_follow_gets_the_finding_that_it_names(path: Path) -> None:
     """Two stack files in one: what was, and what shall be."""
-    old, new = (
-        good(parse(text, path).keys).image.classes[0] for text in path.read_text(encoding="utf-8").split("---\n")
+    before, after = (
+        outputs_of(good(parse(text, path).keys)) for text in path.read_text(encoding="utf-8").split("---\n")
     )
-    before, after = boots(old), boots(new)
-    found = list(transitions.findings(f"inventory.pools.{new.pool}", before, after, reinstall=False))
+    found = list(impossible(before, after, frozenset()))
     assert [(one.rule, one.path) for one in found] == [expectation(path)]
-    assert list(transitions.findings("x", after, after, reinstall=False)) == []
-    afresh = transitions.findings("x", before, after, reinstall=True)
-    assert [one.rule for one in afresh if one.severity is Severity.ERROR] == []
-
-
-def boots(one: ImageClass) -> transitions.Boots:
-    names = tuple(each.name for each in one.extensions)
-    return transitions.Boots(one.talos_version, one.boot.installer, names, bool(one.documents))
+    assert list(impossible(after, after, frozenset())) == []
+    assert list(impossible(None, after, frozenset())) == []
 
 
 def test_every_rule_has_a_fixture() -> None:

@@ -53,3 +53,15 @@ def test_long_references_are_never_folded() -> None:
 def test_an_unknown_subject_names_what_there_is() -> None:
     with pytest.raises(UnknownSubjectError, match=r"there is no h10 in this stack: did you mean pool/h100\?"):
         as_json(PLAN, "h10")
+
+
+def test_cards_are_drawn_with_what_is_left() -> None:
+    layouts = {"mixed": {"0-3": ["2g.20gb", "3g.40gb"], "4-7": []}}
+    plan = good(document(inventory=pool(nodes=["n1"], mig={"layout": "mixed"}), gpu={"mig": {"layouts": layouts}}))
+    said = as_json(plan, "node/n1")
+    assert said["node n1"]["handed out"] == "4 nvidia.com/gpu, 4 nvidia.com/mig-2g.20gb, 4 nvidia.com/mig-3g.40gb"
+    drawn = said["layout mixed"]
+    bar, told = drawn["GPU 0-3"].rsplit("|", 1)
+    assert told.strip() == "5 of 7 compute slices, 6 of 8 memory slices"
+    assert [cell.strip(" .") for cell in bar.split("|")[1:]] == ["3g.40gb", "2g.20gb", ""]
+    assert drawn["GPU 4-7"] == "whole"

@@ -69,3 +69,28 @@ def test_a_node_that_leaves_or_comes_is_told() -> None:
     assert node_changes(one, two, NONE)[0].reason.startswith("is new: install it from ")
     three = outputs(nodes={"gpu-01": {"state": "retired"}})
     assert [change.reason for change in node_changes(one, three, NONE)] == ["is retired: it gets no image"]
+
+
+def cut(layouts: dict[str, list[str]], choices: dict[str, str | None], model: str = "h100-sxm-80gb") -> PlatformOutputs:
+    nodes = {name: {"mig": {"layout": layout}} for name, layout in choices.items()}
+    inventory = pool(gpu={"model": model}, nodes=nodes)
+    return outputs_of(good(document(inventory=inventory, gpu={"mig": {"layouts": layouts}})))
+
+
+def test_cards_that_are_cut_anew_want_a_drain_and_some_a_reboot() -> None:
+    layouts = {"a": ["7g.80gb"], "b": ["4g.40gb", "3g.40gb"]}
+    old, new = cut(layouts, {"n1": "a", "n2": "a"}), cut(layouts, {"n1": "b", "n2": "a"})
+    (node,) = node_changes(old, new, NONE)
+    assert (node.name, node.reboots) == ("n1", False)
+    assert node.reason == "its cards are cut anew, a → b: drain it first"
+    ampere = [cut(layouts, {"n1": layout}, "a100-sxm-80gb") for layout in ("a", None)]
+    (node,) = node_changes(ampere[0], ampere[1], NONE)
+    assert node.reboots
+    assert node.reason == "its cards are cut anew, a → whole: drain it first, it reboots for it"
+
+
+def test_a_layout_may_be_edited_while_nobody_uses_it_and_nodes_may_move_to_it() -> None:
+    old, edited = {"a": ["7g.80gb"], "b": ["7g.80gb"]}, {"a": ["4g.40gb", "3g.40gb"], "b": ["7g.80gb"]}
+    assert [one.rule for one in impossible(cut(old, {"n1": "a"}), cut(edited, {"n1": "a"}), NONE)] == ["MIG-008"]
+    assert list(impossible(cut(old, {"n1": "b"}), cut(edited, {"n1": "b"}), NONE)) == []
+    assert list(impossible(cut(old, {"n1": "b"}), cut(edited, {"n1": "a"}), NONE)) == []

@@ -27,12 +27,8 @@ def findings(settings: Settings) -> Iterator[Finding]:
     layouts = settings.gpu.mig.layouts
     for name, layout in layouts.items():
         yield from _layout(f"gpu.mig.layouts.{name}", name, layout)
-    reported: set[Finding] = set()
     for pool_name, pool in settings.inventory.pools.items():
-        for one in _pool(settings, layouts, f"inventory.pools.{pool_name}", pool):
-            if one not in reported:  # what a layout does wrong on a model is said once, however many nodes ask for it
-                reported.add(one)
-                yield one
+        yield from _pool(settings, layouts, f"inventory.pools.{pool_name}", pool)
 
 
 def _layout(path: str, name: str, layout: dict[str, tuple[str, ...]]) -> Iterator[Finding]:

@@ -63,5 +63,5 @@ def test_cards_are_drawn_with_what_is_left() -> None:
     drawn = said["layout mixed"]
     bar, told = drawn["GPU 0-3"].rsplit("|", 1)
     assert told.strip() == "5 of 7 compute slices, 6 of 8 memory slices"
-    assert [cell.strip(" .") for cell in bar.split("|")[1:]] == ["3g.40gb", "2g.20gb", ""]
+    assert [cell.strip(" .") for cell in bar.split("|")[1:]] == ["", "2g.20gb", "3g.40gb"]
     assert drawn["GPU 4-7"] == "whole"

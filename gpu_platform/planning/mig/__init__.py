@@ -86,15 +86,15 @@ def trouble(model: str, names: Iterable[str]) -> str | None:
 def place(model: str, names: Iterable[str]) -> tuple[tuple[int, int, str], ...]:
     """Return where each profile lies on the card: first memory slice, size, name; needs profiles that fit.
 
-    Those with the fewest starts first, each at the first one that is free: what fits is always placed so
-    (tests/planning/test_mig.py).
+    Those with the fewest starts first, each at the last one that is free, since small ones cannot start at the end:
+    what fits is always placed so (tests/planning/test_mig.py).
     """
     row = facts.table("mig")["gpu"][model]
     kinds = {name: facts.table("mig")["part"][row["part"]]["profile"][kind] for kind, name in row["names"].items()}
     free, placed = set(range(capacity(model)[1])), []
     for name in sorted(names, key=lambda name: len(kinds[name]["starts"])):
         size = kinds[name]["memory"]
-        start = next(one for one in kinds[name]["starts"] if free.issuperset(range(one, one + size)))
+        start = next(one for one in reversed(kinds[name]["starts"]) if free.issuperset(range(one, one + size)))
         free -= set(range(start, start + size))
         placed.append((start, size, name))
     return tuple(sorted(placed))

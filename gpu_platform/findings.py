@@ -68,8 +68,11 @@ def errors(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 
 def did_you_mean(word: str, known: Iterable[str], *, otherwise: str = "") -> str:
-    """Return 'write X' for the nearest known word, or the list of what is known, or `otherwise`."""
+    """Return what to write instead: words that begin so, else the nearest, else `otherwise` or all that is known."""
     choices = sorted(known)
+    begun = [choice for choice in choices if word and choice.lower().startswith(word.lower())]
+    if len(begun) > 1:
+        return f"write one of {', '.join(begun)}"
     near = difflib.get_close_matches(word.lower(), [choice.lower() for choice in choices], n=1, cutoff=0.6)
     if near:
         return f"did you mean {next(choice for choice in choices if choice.lower() == near[0])}?"

@@ -11,7 +11,7 @@ from gpu_platform.planning.image import transitions
 from gpu_platform.settings.base import minor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from gpu_platform.findings import Finding
     from gpu_platform.outputs import ImageClassOutput, NodeOutput, PlatformOutputs
@@ -26,10 +26,18 @@ class NodeChange:
     reboots: bool
     gpus: int
 
-    def __str__(self) -> str:
-        """Return the line of the comment."""
-        cards = f" ({self.gpus} GPUs)" if self.gpus else ""
-        return f"{'**reboots** ' if self.reboots else ''}{self.name}{cards}: {self.reason}"
+
+def grouped(changes: Iterable[NodeChange]) -> list[str]:
+    """Return the lines of the comment: machines to which the same happens stand in one."""
+    together: dict[tuple[bool, str], list[NodeChange]] = {}
+    for one in changes:
+        together.setdefault((one.reboots, one.reason), []).append(one)
+    lines = []
+    for (reboots, reason), those in together.items():
+        gpus = sum(one.gpus for one in those)
+        cards = f" ({gpus} GPUs)" if gpus else ""
+        lines.append(f"{'**reboots** ' if reboots else ''}{', '.join(one.name for one in those)}{cards}: {reason}")
+    return lines
 
 
 @dataclass(frozen=True)
@@ -80,11 +88,12 @@ def _reason(
         return (f"is {new.state}: it gets no image" if old is None or old.state != new.state else None), False
     if old is None or old.installer is None:
         return f"is new: install it from {new.installer}", False
+    cut, cut_reboots = _cut(old, new)
     if old.installer != new.installer:
         # Applying a configuration never re-images a machine; talosctl upgrade does, and that reboots it.
-        return f"needs `talosctl upgrade --nodes ADDRESS --image {new.installer}`", True
-    if new.state == "active" and old.mig_config != new.mig_config:
-        return _cut(old, new)
+        return f"needs `talosctl upgrade --nodes ADDRESS --image {new.installer}`{f'; {cut}' if cut else ''}", True
+    if cut:
+        return cut, cut_reboots
     if _patch(old, before) != _patch(new, after):
         documents = facts.table("machine")["documents"]["talos"]
         talos = after.image_classes[new.image_class or ""].talos_version
@@ -93,8 +102,10 @@ def _reason(
     return (f"goes from {old.state} to {new.state}" if old.state != new.state else None), False
 
 
-def _cut(old: NodeOutput, new: NodeOutput) -> tuple[str, bool]:
-    """Return what cutting the cards of a node anew takes; the manager fails while pods use them."""
+def _cut(old: NodeOutput, new: NodeOutput) -> tuple[str | None, bool]:
+    """Return what cutting the cards of a node anew takes, if they are; the manager fails while pods use them."""
+    if new.state != "active" or old.mig_config == new.mig_config:
+        return None, False
     reboots = facts.table("gpus").get(new.gpu_model or "", {}).get("family") in facts.table("mig")["needs_reset"]
     layouts = f"{old.mig_layout or 'whole'} → {new.mig_layout or 'whole'}"
     return f"its cards are cut anew, {layouts}: drain it first{', it reboots for it' if reboots else ''}", reboots

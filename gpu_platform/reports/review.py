@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_platform.outputs import ContractError, PlatformOutputs, outputs_of, parse
 from gpu_platform.planning import plan
-from gpu_platform.reports.node_changes import ClassChange, NodeChange, class_changes, impossible, node_changes
+from gpu_platform.reports.node_changes import ClassChange, NodeChange, class_changes, grouped, impossible, node_changes
 from gpu_platform.settings.root import NAMESPACE
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def read(text: str) -> Review:
         raise ReviewError("this is no JSON: write the output of `pulumi preview --json` to a file") from None
     if not isinstance(preview, dict) or not isinstance(preview.get("config"), dict):
         raise ReviewError("this is JSON, but not of `pulumi preview --json`: it has no config")
-    steps = [step for step in preview.get("steps") or [] if isinstance(step, dict)]
+    steps = _steps(preview)
     planned = plan(_document(preview["config"]))
     before, after = _exported(steps), outputs_of(planned.plan) if planned.plan else None
     afresh = frozenset(one.name for one in planned.plan.image.classes if one.reinstall) if planned.plan else frozenset()
@@ -80,6 +80,24 @@ def read(text: str) -> Review:
         findings=(*impossible(before, after, afresh), *planned.findings),
         failures=tuple(_failures(preview)),
     )
+
+
+def _steps(preview: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the steps of a preview; raises ReviewError when one is not of the engine's form."""
+    steps = preview.get("steps") or []
+    if not isinstance(steps, list) or not all(_is_step(one) for one in steps):
+        raise ReviewError("this is JSON, but its steps are not those of `pulumi preview --json`")
+    return steps
+
+
+def _is_step(step: Any) -> bool:
+    if not isinstance(step, dict) or not isinstance(step.get("op"), str) or str(step.get("urn")).count("::") < 3:
+        return False
+    states = [step.get(key) or {} for key in ("oldState", "newState")]
+    if not all(isinstance(one, dict) for one in states):
+        return False
+    parts = [one.get(key) or {} for one in states for key in ("inputs", "outputs")]
+    return all(isinstance(one, dict) for one in (*parts, step.get("detailedDiff") or {}))
 
 
 def _document(config: dict[str, Any]) -> dict[str, Any]:
@@ -138,9 +156,10 @@ def _item(here: Any, part: str) -> Any:
 
 
 def _failures(preview: dict[str, Any]) -> Iterator[str]:
-    for one in preview.get("diagnostics") or []:
+    found = preview.get("diagnostics")
+    for one in found if isinstance(found, list) else ():
         if isinstance(one, dict) and one.get("severity") == "error":
-            yield str(one.get("message", "")).strip().splitlines()[0]
+            yield (str(one.get("message") or "").strip().splitlines() or ["an error without a word"])[0]
 
 
 def as_markdown(review: Review) -> str:
@@ -152,7 +171,7 @@ def as_markdown(review: Review) -> str:
         _list("The preview failed", review.failures),
         _list("Errors", [str(one) for one in review.findings if one.severity == "error"]),
         _list("Destroyed or replaced", [_line(one) for one in review.destroyed]),
-        _list("Nodes", [str(one) for one in review.nodes]),
+        _list("Nodes", grouped(review.nodes)),
         _list("Images", [str(one) for one in review.classes]),
         _list("Created or changed", [_line(one) for one in review.changed]),
         _list("Warnings", [str(one) for one in review.findings if one.severity == "warning"]),

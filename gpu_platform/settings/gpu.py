@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from gpu_platform.settings.base import DnsLabel, Section, Text
 
+# As many GPUs as a node may have (Gpu.per_node).
+_NUMBERS = re.compile(r"(1[0-5]|\d)(-(1[0-5]|\d))?(,(1[0-5]|\d)(-(1[0-5]|\d))?)*")
 
-def _for_all(value: Any) -> Any:
-    """Take a plain list of profiles for the layout of every GPU of a node."""
-    stated = {"all": value} if isinstance(value, list) else value
+
+# More slices than any card has: what is above is refused as too many anyway.
+_MOST = 32
+
+
+def _by_gpu(value: Any) -> Any:
+    """Take a list of profiles, or profiles with their counts, for the layout of every GPU of a node."""
+    counted = isinstance(value, dict) and {type(one) for one in value.values()} == {int}
+    listed = [name for name, count in value.items() for _ in range(min(count, _MOST))] if counted else value
+    stated = {"all": listed} if isinstance(listed, list) else listed
     if not isinstance(stated, dict):
         return value
     return {key: tuple(one) if isinstance(one, list) else one for key, one in stated.items()}
 
 
+def _gpus(value: str) -> str:
+    if value == "all" or _NUMBERS.fullmatch(value):
+        return value
+    raise ValueError(f"{value!r} names no GPUs of a node: write all, 0, 0-3 or 0,2")
+
+
 Layout = Annotated[
-    dict[Annotated[str, Field(pattern=r"^(all|\d+(-\d+)?(,\d+(-\d+)?)*)$")], tuple[Text, ...]],
-    BeforeValidator(_for_all, json_schema_input_type=dict[str, list[str]] | list[str]),
+    dict[Annotated[str, AfterValidator(_gpus)], tuple[Text, ...]],
+    BeforeValidator(_by_gpu, json_schema_input_type=dict[str, list[str] | int] | list[str]),
     Field(min_length=1),
 ]
 
@@ -29,8 +45,8 @@ class Mig(Section):
 
     layouts: dict[DnsLabel, Layout] = Field(
         default_factory=dict,
-        description="profiles of each GPU, names repeated for counts: a list for all GPUs of a node, or lists by GPU "
-        "numbers such as 0-3; an empty one leaves a GPU whole",
+        description="profiles of each GPU: a list for all GPUs of a node, names repeated for counts, or a mapping of "
+        "profiles to counts, or lists by GPU numbers such as 0-3; an empty one leaves a GPU whole",
     )
     strategy: Literal["mixed", "single"] | None = Field(
         None, description="how slices are called: mixed nvidia.com/mig-<profile> (default), single nvidia.com/gpu"

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from gpu_platform.settings.base import Section, Text, Url, Version
+
+
+def _whole_number(value: Any) -> Any:
+    return str(value) if type(value) is int else value
+
+
+# Sysctls are texts; a whole number without quotes means the same digits.
+Setting = Annotated[str, BeforeValidator(_whole_number, json_schema_input_type=str | int), Field(min_length=1)]
 
 
 class Factory(Section):
@@ -84,7 +92,7 @@ class ImageOptions(Section):
     modules: dict[Text, tuple[Text, ...]] = Field(
         default_factory=dict, description="further kernel modules to load, with their parameters"
     )
-    sysctls: dict[Text, Text] = Field(default_factory=dict, description="further sysctls")
+    sysctls: dict[Text, Setting] = Field(default_factory=dict, description="further sysctls")
     default_runtime: Literal["nvidia"] | None = Field(None, description="containerd's default runtime")
     machine_config: Literal["documents", "legacy"] | None = Field(
         None,

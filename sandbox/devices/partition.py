@@ -45,7 +45,8 @@ def cut(library: str | None, wanted: str, card: Card, count: int, strategy: str)
         # A card that is not cut is handed out whole; one that is cut into nothing, not at all.
         found.update([WHOLE] if profiles is None else [f"nvidia.com/mig-{one.replace('+', '.')}" for one in profiles])
     resources = {name: str(number) for name, number in sorted(found.items())}
-    return Cut("success", resources, ", ".join(f"{number} {name}" for name, number in resources.items()) + " published")
+    told = ", ".join(f"{number} {name.removeprefix('nvidia.com/')}" for name, number in resources.items())
+    return Cut("success", resources, f"{told} published")
 
 
 def _single(gpus: list[list[str] | None]) -> Cut:

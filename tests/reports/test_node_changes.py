@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpu_platform.outputs import PlatformOutputs, outputs_of
-from gpu_platform.reports.node_changes import class_changes, impossible, node_changes
+from gpu_platform.reports.node_changes import class_changes, grouped, impossible, node_changes
 from tests.stack_files import document, good, pool
 
 NONE: frozenset[str] = frozenset()
@@ -63,9 +63,7 @@ def test_a_label_reboots_nobody() -> None:
 
 def test_a_node_that_leaves_or_comes_is_told() -> None:
     one, two = outputs(nodes=["gpu-01"]), outputs(nodes=["gpu-01", "gpu-02"])
-    assert [str(change) for change in node_changes(two, one, NONE)] == [
-        "gpu-02 (8 GPUs): leaves the inventory; nothing switches it off"
-    ]
+    assert grouped(node_changes(two, one, NONE)) == ["gpu-02 (8 GPUs): leaves the inventory; nothing switches it off"]
     assert node_changes(one, two, NONE)[0].reason.startswith("is new: install it from ")
     three = outputs(nodes={"gpu-01": {"state": "retired"}})
     assert [change.reason for change in node_changes(one, three, NONE)] == ["is retired: it gets no image"]
@@ -94,3 +92,15 @@ def test_a_layout_may_be_edited_while_nobody_uses_it_and_nodes_may_move_to_it() 
     assert [one.rule for one in impossible(cut(old, {"n1": "a"}), cut(edited, {"n1": "a"}), NONE)] == ["MIG-008"]
     assert list(impossible(cut(old, {"n1": "b"}), cut(edited, {"n1": "b"}), NONE)) == []
     assert list(impossible(cut(old, {"n1": "b"}), cut(edited, {"n1": "a"}), NONE)) == []
+
+
+def test_a_node_that_is_upgraded_and_cut_anew_is_told_both() -> None:
+    nodes = {"n1": {"mig": {"layout": "a"}}, "n2": {}, "n3": {}}
+    gpu = {"mig": {"layouts": {"a": ["7g.80gb"]}}}
+    old = outputs("v1.13.8", nodes=["n1", "n2", "n3"])
+    cluster = {"name": "lab", "talosVersion": "v1.13.9", "phase": "image"}
+    new = outputs_of(good(document(cluster=cluster, inventory=pool(nodes=nodes), gpu=gpu)))
+    first, second = grouped(node_changes(old, new, NONE))
+    assert first.startswith("**reboots** n1 (8 GPUs): needs `talosctl upgrade")
+    assert first.endswith("; its cards are cut anew, whole → a: drain it first")
+    assert second.startswith("**reboots** n2, n3 (16 GPUs): needs `talosctl upgrade")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.figures import Figure
-from gpu_platform import planning
 from gpu_platform.settings.root import SECTIONS
 
 if TYPE_CHECKING:
@@ -17,10 +15,6 @@ DUE = "the product has it now: measure it in bench/"
 
 def figures() -> Iterator[Figure]:
     """Yield one skipped figure for each part that nothing measures."""
-    solver = any(Path(planning.__path__[0]).rglob("mig*.py"))
-    yield _skipped(
-        "MIG legality to exhaustive placement", "there is no MIG solver in gpu_platform/planning", there=solver
-    )
     for what, section in (("8 rails a node", "fabric"), ("200 queues", "training"), ("200 models", "inference")):
         yield _skipped(f"check with {what}", f"the stack file has no section {section}", there=section in SECTIONS)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpu_platform import facts
 from gpu_platform.findings import finding
 from gpu_platform.planning import inventory
 from gpu_platform.planning.image import extensions
@@ -24,6 +25,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     for name, pool in settings.inventory.pools.items():
         yield from _adjacent(settings, name, pool)
     yield from _drivers(settings)
+    yield from _documents(settings)
 
 
 def _adjacent(settings: Settings, name: str, pool: Pool) -> Iterator[Finding]:
@@ -48,3 +50,13 @@ def _drivers(settings: Settings) -> Iterator[Finding]:
             told = ", ".join(f"{driver} on Talos {talos}" for talos, driver in drivers.items())
             message = f"nodes of this pool run different driver branches: {told}"
             yield finding("IMG-033", path, message, "let no gang span both, and finish the rollout")
+
+
+def _documents(settings: Settings) -> Iterator[Finding]:
+    """A pool whose nodes cross the release of documents was configured before it, so that its nodes refuse them."""
+    since = minor(facts.table("machine")["documents"]["talos"] + ".0")
+    older = {one.path for one in classes(settings) if minor(one.talos) < since}
+    for one in classes(settings):
+        if one.documents and one.path in older and minor(one.talos) >= since and not one.pool.image.reinstall:
+            message = f"nodes go to Talos {one.talos} with a configuration of an older one, which takes no documents"
+            yield finding("IMG-037", f"{one.path}.image.machineConfig", message, "write machineConfig: legacy")

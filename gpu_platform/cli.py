@@ -162,7 +162,7 @@ def _planned(stack: str) -> tuple[Path, Planned]:
     from gpu_platform.planning.model import Planned
     from gpu_platform.settings.document import load, stack_file
 
-    path = stack_file(stack, Path.cwd())
+    path = stack_file(stack, Path())
     if not path.is_file():
         known = ", ".join(sorted(one.name.split(".")[1] for one in Path.cwd().glob("Pulumi.*.yaml")))
         _cannot(f"there is no file {path}: name a path or one of the stacks {known or '(none here)'}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gpu_platform import facts
 from gpu_platform.findings import finding
 from gpu_platform.planning import gpu_operator, inventory
-from gpu_platform.planning.image.extensions import talos_release
+from gpu_platform.planning.image.extensions import newest_of, talos_release
 from gpu_platform.settings.base import minor, release
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _talos_versions(settings: Settings) -> list[tuple[str, str]]:
         stated += [
             (f"{path}.nodes.{node_name}.talosVersion", node.talos_version)
             for node_name, node in pool.nodes.items()
-            if node.talos_version
+            if node.talos_version and inventory.state(node)["image"]
         ]
     return stated
 
@@ -52,11 +52,17 @@ def _talos(path: str, talos: str, *, pre_releases: bool) -> Iterator[Finding]:
     )
     if minor(talos) < oldest:
         yield finding(
-            "IMG-001", path, f"Talos {talos} is older than what this platform knows", f"write v{_text(oldest)} or newer"
+            "IMG-001",
+            path,
+            f"Talos {talos} is older than what this platform knows",
+            f"write {newest_of(oldest)} or newer",
         )
     elif minor(talos) > newest:
         yield finding(
-            "IMG-001", path, f"Talos {talos} is newer than what this platform knows", f"write v{_text(newest)} or older"
+            "IMG-001",
+            path,
+            f"Talos {talos} is newer than what this platform knows",
+            f"write {newest_of(newest)} or older",
         )
     elif re.search(r"-", talos) and not pre_releases:
         fix = "write a release, or cluster.allowPreReleases: true"
@@ -72,21 +78,22 @@ def _talos(path: str, talos: str, *, pre_releases: bool) -> Iterator[Finding]:
         )
 
 
-def _text(version: tuple[int, int]) -> str:
-    return f"{version[0]}.{version[1]}.x"
-
-
 def _operator_floor(settings: Settings) -> Iterator[Finding]:
     floor = facts.table("compat")["gpu_operator_on_talos"]["talos"]
+    oldest = minor(f"{floor}.0")
     for name, pool in inventory.nvidia_pools(settings).items():
+        goal = inventory.talos_version(settings, pool)
+        if goal and minor(goal) < oldest and any(inventory.state(node)["joined"] for node in pool.nodes.values()):
+            message = f"the GPU operator does not find the driver on Talos {goal}"
+            fix = f"write talosVersion: {newest_of(oldest)} or newer for this pool"
+            yield finding("COMPAT-001", f"inventory.pools.{name}", message, fix)
+            continue
         for node_name, node in pool.nodes.items():
             talos = inventory.talos_version(settings, pool, node)
-            if talos and inventory.state(node)["joined"] and minor(talos) < minor(f"{floor}.0"):
-                message = f"the GPU operator does not find the driver on Talos {talos} of node {node_name}"
-                yield finding(
-                    "COMPAT-001", f"inventory.pools.{name}", message, f"write Talos v{floor}.x or newer for this pool"
-                )
-                break
+            if talos and inventory.state(node)["joined"] and minor(talos) < oldest:
+                message = f"the GPU operator does not find the driver on Talos {talos}: this node hands out no GPUs"
+                path = f"inventory.pools.{name}.nodes.{node_name}.talosVersion"
+                yield finding("COMPAT-005", path, message, f"upgrade it to {newest_of(oldest)} or newer")
 
 
 def _kubernetes(version: str | None) -> Iterator[Finding]:

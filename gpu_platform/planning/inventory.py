@@ -94,7 +94,8 @@ def _pool(path: str, pool: Pool) -> Iterator[Finding]:
     if vendor == "intel" and pool.os == "talos":
         pass  # refused with its image (IMG-027)
     elif vendor != "nvidia":
-        message = f"images are made, but this version installs no operator that hands out {pool.gpu.model} of {vendor}"
+        images = "images are made, but " if pool.os == "talos" else ""
+        message = f"{images}this version installs no operator that hands out {pool.gpu.model} of {vendor}"
         yield finding("GPU-002", f"{path}.gpu.model", message, "install that operator yourself")
     elif pool.os != "talos":
         message = "NVIDIA pools have to run Talos: one ClusterPolicy serves all nodes, and the driver lies elsewhere"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING, Any
 
-from gpu_platform.findings import did_you_mean
 from gpu_platform.reports.explain import driver, table
 from gpu_platform.reports.mig_picture import picture
 
@@ -38,9 +38,11 @@ def _sections(plan: Plan, subject: str) -> list[tuple[str, list[tuple[str, str]]
         return _pool(plan, name)
     if kind in {"", "node"} and name in {node.name for node in plan.nodes}:
         node = next(one for one in plan.nodes if one.name == name)
-        return [(f"node {name}", _node(node)), *_cards(plan, [node]), *_classes(plan, node.pool)]
+        return [(f"node {name}", _node(node)), *_cards(plan, [node]), *_classes(plan, node.image_class)]
     known = [f"pool/{one}" for one in sorted(pools)] + [f"node/{node.name}" for node in plan.nodes]
-    fix = did_you_mean(subject if kind else f"pool/{name}", known)
+    near = difflib.get_close_matches(name, [one.partition("/")[2] for one in known], n=1, cutoff=0.6)
+    wish = [one for one in known if near and one.partition("/")[2] == near[0]]
+    fix = f"did you mean {wish[0]}?" if wish else f"write one of {', '.join(known)}"
     raise UnknownSubjectError(f"there is no {subject} in this stack: {fix}")
 
 
@@ -49,7 +51,7 @@ def _pool(plan: Plan, name: str) -> list[tuple[str, list[tuple[str, str]]]]:
     rows = [("nodes", ", ".join(f"{node.name} ({node.state})" for node in nodes))]
     if nodes[0].gpu_model:
         rows.append(("GPUs", f"{nodes[0].gpu_count} x {nodes[0].gpu_model} a node"))
-    classes = _classes(plan, name)
+    classes = _classes(plan, *(one.name for one in plan.image.classes if one.pool == name))
     return [
         (f"pool {name}", rows if classes else [*rows, ("image", "none: its nodes do not run Talos, or none is in")]),
         *_cards(plan, nodes),
@@ -84,11 +86,11 @@ def _cards(plan: Plan, nodes: list[NodePlan]) -> list[tuple[str, list[tuple[str,
     return found
 
 
-def _classes(plan: Plan, pool: str) -> list[tuple[str, list[tuple[str, str]]]]:
+def _classes(plan: Plan, *names: str | None) -> list[tuple[str, list[tuple[str, str]]]]:
     return [
         (f"image class {one.name} (Talos {one.talos_version}, {one.architecture})", list(_image(one)))
         for one in plan.image.classes
-        if one.pool == pool
+        if one.name in names
     ]
 
 

@@ -62,7 +62,7 @@ def read(text: str) -> Review:
     """
     try:
         preview = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ReviewError("this is no JSON: write the output of `pulumi preview --json` to a file") from None
     if not isinstance(preview, dict) or not isinstance(preview.get("config"), dict):
         raise ReviewError("this is JSON, but not of `pulumi preview --json`: it has no config")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _LABEL_PART = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_SEMVER = re.compile(r"v?(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?")
+_SEMVER = re.compile(r"v?(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})(-[0-9A-Za-z.-]{1,40})?")
 
 
 class Section(BaseModel):
@@ -61,7 +63,10 @@ def _label_value(value: str) -> str:
 
 def _url(value: str) -> str:
     if re.fullmatch(r"https?://[^\s/@?#]+(/[^\s?#]*)?", value):
-        return value.rstrip("/")
+        with contextlib.suppress(ValueError):  # brackets or a port that are none
+            parts = urlsplit(value)
+            if parts.hostname and parts.port != 0:
+                return value.rstrip("/")
     raise ValueError("this is no URL of the form https://host[:port][/path] without user name: write one")
 
 

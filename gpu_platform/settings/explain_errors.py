@@ -50,14 +50,22 @@ def _sentence(error: Mapping[str, Any]) -> tuple[str, str]:
     kind, text = error["type"], str(error["msg"])
     if kind == "value_error":
         # Our own validators end with what to write: 'trouble: mend'.
-        message, _, fix = text.removeprefix("Value error, ").rpartition(": ")
-        return message or text, fix or "write it as described"
+        told = text.removeprefix("Value error, ")
+        message, _, fix = told.rpartition(": ")
+        return (message, fix) if message else ("this does not fit", told)
     if kind == "literal_error":
         expected = [word.strip("'") for word in error["ctx"]["expected"].replace(" or ", ", ").split(", ")]
         given = error["input"]
         message = f"{given!r} is not among the choices" if isinstance(given, str) else "this is not among the choices"
         return message, did_you_mean(str(given), expected)
     said = text[0].lower() + text[1:]
+    for bound, words in (
+        ("ge", "write {} or more"),
+        ("le", "write {} or less"),
+        ("pattern", "write it in the form {}"),
+    ):
+        if bound in error.get("ctx", {}):
+            return said, words.format(error["ctx"][bound])
     return said, FIXES.get(kind, "write what is described in `python -m gpu_platform schema`")
 
 

@@ -42,7 +42,7 @@ class SecureBoot(Section):
     """UEFI secure boot; nodes cannot change it by an upgrade."""
 
     enabled: bool = Field(True, description="boot and install signed images")
-    enroll_keys: Literal["off", "manual", "if-safe", "force"] | None = Field(
+    enroll_keys: Literal["manual", "if-safe", "force"] | None = Field(
         None, description="how keys get into the firmware; bare metal never does it by itself unless force"
     )
     include_well_known_certificates: bool = Field(False, description="enrol the vendors' certificates too")

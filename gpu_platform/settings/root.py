@@ -34,7 +34,6 @@ SECRETS = {
     "kubeconfig": "kubeconfig of the cluster",
     "factoryToken": "token of the Image Factory (bearer authentication)",
     "factoryPassword": "password of the Image Factory (basic authentication, with image.factory.username)",
-    "ufmPassword": "password of the fabric manager UFM",
 }
 
 

@@ -61,7 +61,12 @@ class Simulator:
         if before and before[0] == version and view == self._view:
             return False
         wanted = decide(view, node)
-        wrote = self._publish(node, before[1] if before else None, wanted)
+        try:
+            wrote = self._publish(node, before[1] if before else None, wanted)
+        except ApiError as error:
+            if error.code == 409:  # the node went in the meantime: to apply to its name alone would make a new one
+                return True
+            raise
         self._applied[uid] = (version, wanted)
         return wrote
 
@@ -109,15 +114,16 @@ class Simulator:
             raise
 
     def _publish(self, node: Object, before: Published | None, wanted: Published) -> bool:
-        name, head = node["metadata"]["name"], {"apiVersion": "v1", "kind": "Node"}
+        head = {"apiVersion": "v1", "kind": "Node"}
+        here = {key: node["metadata"][key] for key in ("name", "uid")}
         resources = before is None or before.resources != wanted.resources or not _holds(node, wanted)
         texts = before is None or _texts(before) != _texts(wanted) or not _has(node, wanted)
         # Resources first: whoever waits for the sentence finds them as it says.
         if resources:
             status = {"capacity": wanted.resources, "allocatable": wanted.resources}
-            self._kube.apply({**head, "metadata": {"name": name}, "status": status}, "nodes", "status", manager=MANAGER)
+            self._kube.apply({**head, "metadata": here, "status": status}, "nodes", "status", manager=MANAGER)
         if texts:
-            metadata = {"name": name, "labels": wanted.labels, "annotations": wanted.annotations}
+            metadata = {**here, "labels": wanted.labels, "annotations": wanted.annotations}
             self._kube.apply({**head, "metadata": metadata}, "nodes", manager=MANAGER)
         return resources or texts
 

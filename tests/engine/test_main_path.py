@@ -124,7 +124,8 @@ def test_a_review_of_no_change_says_so_and_of_a_change_names_nodes(deployed: Sta
     finally:
         deployed.write(config)
     assert "8 nodes to upgrade" in text
-    assert "**reboots** gpu-a-01 (8 GPUs)" in text
+    assert "**reboots** gpu-a-01, gpu-a-02, gpu-a-03" in text
+    assert "(64 GPUs): needs `talosctl upgrade" in text
     assert "kernel args `none` → `iommu=pt`" in text
 
 

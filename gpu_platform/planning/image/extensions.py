@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from gpu_platform import facts
 from gpu_platform.planning import inventory
 from gpu_platform.planning.model import Extension
-from gpu_platform.settings.base import minor
+from gpu_platform.settings.base import minor, release
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -85,6 +85,12 @@ def talos_release(talos: str) -> dict[str, Any] | None:
     """Return the facts of one Talos point release, or None."""
     rows: list[dict[str, Any]] = facts.table("talos")["release"]
     return next((row for row in rows if row["version"] == talos.removeprefix("v")), None)
+
+
+def newest_of(wanted: tuple[int, int]) -> str:
+    """Return the newest release of a minor that the facts know, or its first where they know none."""
+    rows = [row["version"] for row in facts.table("talos")["release"] if minor(row["version"]) == wanted]
+    return f"v{max(rows, key=release)}" if rows else f"v{wanted[0]}.{wanted[1]}.0"
 
 
 def _version(name: str, row: dict[str, Any] | None) -> str | None:

@@ -48,11 +48,15 @@ def merge(contributions: Iterable[Contribution]) -> tuple[Contribution, tuple[Co
                 owner = owners.setdefault((kind, key), one.owner)
                 kept = merged[kind].setdefault(key, value)
                 if kept != value:
-                    conflicts.append(Conflict(f"{kind}.{key}", (owner, one.owner), (str(kept), str(value))))
+                    conflicts.append(Conflict(f"{kind}.{key}", (owner, one.owner), (_said(kept), _said(value))))
         taints += [taint for taint in one.taints if taint not in taints]
         runtime = runtime or one.runtime
     everything = Contribution("all", **merged, taints=tuple(taints), runtime=runtime)
     return everything, tuple(conflicts)
+
+
+def _said(value: Any) -> str:
+    return " ".join(value) or "no parameters" if isinstance(value, tuple) else str(value)
 
 
 def legacy(talos: str, installer: str, wanted: Contribution, kernel_args: bool) -> str:

@@ -26,7 +26,9 @@ _SECRET_KEYS = re.compile(
     r"token|secret|password|passwd|auth|identitytoken|privatekey|key|aescbcencryptionsecret|secretboxencryptionsecret",
     re.IGNORECASE,
 )
-_SECRET_ARGUMENT = re.compile(r"(^|[._-])(token|secret|password|passwd|apikey|api_key)=.", re.IGNORECASE)
+_SECRET_ARGUMENT = re.compile(
+    r"(^|[._-])(token|secret|password|passwd|apikey|api_key)=.|://[^/@\s]*:[^/@\s]+@", re.IGNORECASE
+)
 
 
 def section(settings: Settings) -> Iterator[Finding]:
@@ -84,13 +86,14 @@ def _embedded(one: Class) -> Iterator[Finding]:
     yield from _predictable(one.embedded)
     try:
         documents = list(yaml.safe_load_all(one.embedded.value))
-    except yaml.YAMLError:
-        documents = [None]
+        secrets = sorted({place for each in documents for place in _secrets(each)})
+    except (yaml.YAMLError, RecursionError, ValueError):
+        documents, secrets = [None], []
     if not documents or not all(isinstance(each, dict) for each in documents):
         message = "this is no machine configuration: Talos would not boot with it"
         yield finding("IMG-019", one.embedded.path, message, "write YAML documents, such as kind: HostnameConfig")
         return
-    for place in sorted({place for each in documents for place in _secrets(each)}):
+    for place in secrets:
         message = f"{place} is a secret, and whoever knows the image's ID can read it"
         yield finding("IMG-018", one.embedded.path, message, "leave it to the configuration that is applied later")
 

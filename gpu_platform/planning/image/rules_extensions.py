@@ -87,4 +87,6 @@ def _empty(one: Class, names: tuple[str, ...]) -> Iterator[Finding]:
         content = extensions.known().get(name, {}).get("content")
         if content and one.architecture not in content:
             message = f"{name} is empty on {one.architecture}: it would be installed and do nothing"
-            yield finding("IMG-010", f"{one.path}.image", message, "leave it out, or use nodes of another architecture")
+            ours = name in extensions.derived(one)
+            fix = f"write architecture: {content[0]}" if ours else f"leave it out, or use nodes of {content[0]}"
+            yield finding("IMG-010", f"{one.path}.{'architecture' if ours else 'image'}", message, fix)

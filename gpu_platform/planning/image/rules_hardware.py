@@ -101,4 +101,4 @@ def _gpudirect(one: Class) -> Iterator[Finding]:
         yield finding("IMG-028", path, message, f"write kernelModules: {row['modules']}, if the cards allow it")
     if not any(each.startswith(("iommu=", "iommu.", "amd_iommu=")) for each in kernel_args.kernel_args(one)):
         message = "GPUDirect traffic is translated by the IOMMU, which costs bandwidth"
-        yield finding("IMG-026", path, message, "write kernelArgs: [iommu=pt], or iommu=on to keep it")
+        yield finding("IMG-026", path, message, "write kernelArgs: [iommu=pt], or iommu=nopt to keep it")

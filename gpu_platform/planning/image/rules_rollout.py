@@ -32,11 +32,12 @@ def _adjacent(settings: Settings, name: str, pool: Pool) -> Iterator[Finding]:
     goal = inventory.talos_version(settings, pool)
     for node_name, node in pool.nodes.items():
         own = node.talos_version
-        if goal and own and abs(minor(own)[1] - minor(goal)[1]) > 1 and not pool.image.reinstall:
-            between = f"{minor(goal)[0]}.{(minor(own)[1] + minor(goal)[1]) // 2}"
+        in_use = inventory.state(node)["image"]
+        if goal and own and in_use and abs(minor(own)[1] - minor(goal)[1]) > 1 and not pool.image.reinstall:
+            between = extensions.newest_of((minor(own)[0], minor(own)[1] + (1 if minor(goal) > minor(own) else -1)))
             message = f"node {node_name} runs {own} and its pool {goal}: Talos upgrades by one minor at a time"
             path = f"inventory.pools.{name}.nodes.{node_name}.talosVersion"
-            yield finding("IMG-015", path, message, f"go through the newest {between}, one after the other")
+            yield finding("IMG-015", path, message, f"write {between} here first")
 
 
 def _drivers(settings: Settings) -> Iterator[Finding]:

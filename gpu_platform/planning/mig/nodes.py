@@ -43,9 +43,9 @@ def per_gpu(layout: dict[str, tuple[str, ...]], count: int) -> list[tuple[str, .
 
 
 def resources(settings: Settings, pool: Pool, node: Node) -> dict[str, int]:
-    """Return the extended resources that a node's NVIDIA cards are handed out as; {} for other nodes."""
+    """Return the extended resources that a node's NVIDIA cards are handed out as; {} for others, and outside."""
     count, name = inventory.per_node(pool), chosen(pool, node)
-    if inventory.card(pool).get("vendor") != "nvidia":
+    if inventory.card(pool).get("vendor") != "nvidia" or not inventory.state(node)["joined"]:
         return {}
     layouts = settings.gpu.mig.layouts if settings.gpu else {}
     if name not in layouts:

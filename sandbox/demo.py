@@ -37,7 +37,9 @@ def demo(directory: Path) -> None:
     from sandbox.lifecycle import up
     from sandbox.state import PROJECT
 
-    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    piped = not sys.stdout.isatty()
+    # Nobody sees a pipe's width, and an ID that is broken in two cannot be copied.
+    console = Console(highlight=False, soft_wrap=piped, width=160 if piped else None)
     step = _Steps(console)
     step("engines", lambda: run(console=console))
     state: State = step("sandbox", lambda: up(directory, PROJECT / f"Pulumi.{STACK}.yaml"))
@@ -56,6 +58,7 @@ def demo(directory: Path) -> None:
     for line in (
         "python -m sandbox status                  what runs, and every node",
         'eval "$(python -m sandbox env)"           pulumi, kubeconfig and backend of the sandbox in your shell',
+        f'pulumi preview --stack {STACK} --config-file "$(python -m sandbox stack-file {STACK})"',
         f"pulumi stack --stack {STACK}             the resources, and the outputs that other stacks read",
         f"python -m gpu_platform explain {STACK}   what the stack file means",
         "python -m sandbox down                    stop everything",
@@ -85,10 +88,11 @@ class _Pulumi:
 
     def __init__(self, env: dict[str, str], file: Path, project: Path, console: Console) -> None:
         self._env, self._project, self._console = {**os.environ, **env}, project, console
+        self._file = file
         self._where = ["--stack", STACK, "--config-file", str(file), "--non-interactive"]
 
     def up(self) -> None:
-        self._console.print(f"$ pulumi up --stack {STACK} --yes", style="bold")
+        self._console.print(f"$ pulumi up --stack {STACK} --config-file {self._file} --yes", style="bold", soft_wrap=True)
         if self._run("up", "--yes", "--skip-preview", "--suppress-outputs", *self._where):
             raise SandboxError("pulumi up failed: its last lines say why; mend it and run `make demo` again")
 

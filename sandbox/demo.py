@@ -92,7 +92,9 @@ class _Pulumi:
         self._where = ["--stack", STACK, "--config-file", str(file), "--non-interactive"]
 
     def up(self) -> None:
-        self._console.print(f"$ pulumi up --stack {STACK} --config-file {self._file} --yes", style="bold", soft_wrap=True)
+        self._console.print(
+            f"$ pulumi up --stack {STACK} --config-file {self._file} --yes", style="bold", soft_wrap=True
+        )
         if self._run("up", "--yes", "--skip-preview", "--suppress-outputs", *self._where):
             raise SandboxError("pulumi up failed: its last lines say why; mend it and run `make demo` again")
 

@@ -81,7 +81,10 @@ class ImageClassOutput(Contract):
 
 
 class NodeOutput(Contract):
-    """One machine of the inventory; image_class is null where nothing is to be booted."""
+    """One machine of the inventory; image_class is null where nothing is to be booted.
+
+    What it hands out: `resources` by extended resource, `devices` for claims by DeviceClass.
+    """
 
     pool: str
     state: Literal["planned", "accepting", "active", "quarantined", "retired"]
@@ -92,7 +95,11 @@ class NodeOutput(Contract):
     labels: dict[str, str]
     mig_layout: str | None = None
     mig_config: str | None = None
+    allocation: Literal["devicePlugin", "dra"] = "devicePlugin"
+    sharing: str | None = None
+    partition: str | None = None
     resources: dict[str, int] = Field(default_factory=dict)
+    devices: dict[str, int] = Field(default_factory=dict)
 
 
 class MigLayoutOutput(Contract):
@@ -109,13 +116,22 @@ class MigOutput(Contract):
     layouts: dict[str, MigLayoutOutput]
 
 
+class MetricsOutput(Contract):
+    """What the exporters publish: names of DCGM counters; labels of workloads keep their names (honorLabels)."""
+
+    dcgm: list[str] = Field(default_factory=list)
+    honor_labels: bool = True
+    node_label: str = "node"
+
+
 class OperatorOutput(Contract):
-    """One operator; required_values is the fragment that a release of somebody else's must carry."""
+    """One operator: what a release of somebody else's must carry, and what the cluster needs besides."""
 
     manage: Literal["install", "existing"]
     version: str
     namespace: str
     required_values: dict[str, Any]
+    needs: list[str] = Field(default_factory=list)
 
 
 class PlatformOutputs(Contract):
@@ -126,6 +142,7 @@ class PlatformOutputs(Contract):
     image_classes: dict[str, ImageClassOutput]
     nodes: dict[str, NodeOutput]
     operators: dict[str, OperatorOutput]
+    metrics: MetricsOutput = Field(default_factory=MetricsOutput)
     mig: MigOutput = Field(default_factory=lambda: MigOutput(strategy="mixed", layouts={}))
     installer_digests: dict[str, str] = Field(default_factory=dict)
 
@@ -148,6 +165,7 @@ def outputs_of(plan: Plan) -> PlatformOutputs:
                 "strategy": plan.mig.strategy,
                 "layouts": {one.name: {"config": one.config, "gpus": dict(one.groups)} for one in plan.mig.layouts},
             },
+            "metrics": {"dcgm": plan.counters},
             "operators": {one.name: {key: getattr(one, key) for key in operator_keys} for one in plan.operators},
         }
     )

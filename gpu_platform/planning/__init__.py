@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpu_platform.findings import errors
-from gpu_platform.planning import compatibility, gpu_operator, image, inventory
+from gpu_platform.planning import compatibility, counters, image, inventory, partitions
 from gpu_platform.planning.cluster import cluster_findings, plan_cluster
 from gpu_platform.planning.image.classes import plan_image
 from gpu_platform.planning.mig import rules as mig_rules
 from gpu_platform.planning.mig.objects import plan_mig
 from gpu_platform.planning.model import Off, Part, Plan, Planned
 from gpu_platform.planning.nodes import plan_nodes
+from gpu_platform.planning.operators import rules as operator_rules
+from gpu_platform.planning.operators.part import plan_operators, plan_part
+from gpu_platform.planning.sharing import rules as sharing_rules
 from gpu_platform.settings.read import read
 
 if TYPE_CHECKING:
@@ -37,8 +40,11 @@ def _rules(settings: Settings) -> tuple[Finding, ...]:
         *cluster_findings(settings),
         *inventory.findings(settings),
         *image.findings(settings),
-        *gpu_operator.findings(settings),
+        *operator_rules.findings(settings),
         *mig_rules.findings(settings),
+        *sharing_rules.findings(settings),
+        *partitions.findings(settings),
+        *counters.findings(settings),
         *compatibility.findings(settings),
     )
 
@@ -47,14 +53,15 @@ def _plan(settings: Settings) -> Plan:
     cluster = plan_cluster(settings)
     nodes = plan_nodes(settings)
     has_cluster = cluster.phase == "full"
-    part = gpu_operator.plan_part(settings) if has_cluster else Part()
+    part = plan_part(settings) if has_cluster else Part()
     return Plan(
         cluster=cluster,
         nodes=nodes,
         image=plan_image(settings),
         gpu_operator=part,
         mig=plan_mig(settings),
-        operators=gpu_operator.plan_operators(settings) if has_cluster else (),
+        counters=counters.published(settings) if has_cluster and inventory.nvidia_pools(settings) else (),
+        operators=plan_operators(settings) if has_cluster else (),
         off=tuple(_off(settings)),
     )
 
@@ -62,6 +69,6 @@ def _plan(settings: Settings) -> Plan:
 def _off(settings: Settings) -> tuple[Off, ...]:
     if settings.cluster and settings.cluster.phase == "image":
         return (Off("gpuOperator", "off, because cluster.phase is image: only images and patches are made"),)
-    if not inventory.nvidia_pools(settings):
-        return (Off("gpuOperator", "off, because no pool has NVIDIA GPUs"),)
+    if not inventory.accelerated(settings):
+        return (Off("gpuOperator", "off, because no pool has accelerators"),)
     return ()

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from gpu_platform import facts
 from gpu_platform.findings import finding
-from gpu_platform.planning import gpu_operator, inventory
+from gpu_platform.planning import inventory, matrix
 from gpu_platform.planning.image.extensions import newest_of, talos_release
+from gpu_platform.planning.operators.kinds import wanted
 from gpu_platform.settings.base import minor, release
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
         yield from _operator_floor(settings)
         yield from _kubernetes(settings.cluster.kubernetes_version)
         yield from _operators(settings)
+        yield from matrix.findings(settings)
 
 
 def _talos_versions(settings: Settings) -> list[tuple[str, str]]:
@@ -105,7 +107,7 @@ def _kubernetes(version: str | None) -> Iterator[Finding]:
 
 
 def _operators(settings: Settings) -> Iterator[Finding]:
-    for name, operator in gpu_operator.settings_of(settings).items():
+    for name, operator in wanted(settings).items():
         row, path = facts.table("catalog")["operator"][name], f"operators.{name}"
         if operator.manage == "existing" and operator.version is None:
             message = f"{name} exists already, in a version that nobody knows"

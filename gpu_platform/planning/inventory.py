@@ -45,10 +45,20 @@ def image_class(settings: Settings, name: str, pool: Pool, node: Node) -> str:
     return name if version == talos_version(settings, pool) else f"{name}-{version}"
 
 
+def of_vendor(settings: Settings, vendor: str) -> dict[str, Pool]:
+    """Return the pools with accelerators of a vendor (nvidia, amd, intel) by name."""
+    return {name: pool for name, pool in accelerated(settings).items() if card(pool)["vendor"] == vendor}
+
+
+def accelerated(settings: Settings) -> dict[str, Pool]:
+    """Return the pools with accelerators that the facts know, by name."""
+    pools = settings.inventory.pools if settings.inventory else {}
+    return {name: pool for name, pool in pools.items() if card(pool)}
+
+
 def nvidia_pools(settings: Settings) -> dict[str, Pool]:
     """Return the pools with NVIDIA GPUs by name."""
-    pools = settings.inventory.pools if settings.inventory else {}
-    return {name: pool for name, pool in pools.items() if card(pool).get("vendor") == "nvidia"}
+    return of_vendor(settings, "nvidia")
 
 
 def findings(settings: Settings) -> Iterator[Finding]:
@@ -91,13 +101,7 @@ def _pool(path: str, pool: Pool) -> Iterator[Finding]:
         yield finding("GPU-001", f"{path}.gpu.model", f"unknown GPU model {pool.gpu.model!r}", fix)
         return
     vendor, most = card(pool)["vendor"], card(pool)["per_node"]
-    if vendor == "intel" and pool.os == "talos":
-        pass  # refused with its image (IMG-027)
-    elif vendor != "nvidia":
-        images = "images are made, but " if pool.os == "talos" else ""
-        message = f"{images}this version installs no operator that hands out {pool.gpu.model} of {vendor}"
-        yield finding("GPU-002", f"{path}.gpu.model", message, "install that operator yourself")
-    elif pool.os != "talos":
+    if vendor == "nvidia" and pool.os != "talos":
         message = "NVIDIA pools have to run Talos: one ClusterPolicy serves all nodes, and the driver lies elsewhere"
         yield finding("GPU-003", f"{path}.os", message, "write os: talos or leave this pool out")
     if card(pool)["form"] in {"sxm", "superchip", "oam"} and per_node(pool) > most:

@@ -100,7 +100,11 @@ class NodePlan:
     labels: dict[str, str]
     mig_layout: str | None
     mig_config: str | None
+    allocation: str
+    sharing: str | None
+    partition: str | None
     resources: dict[str, int]
+    devices: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -175,13 +179,17 @@ class Part:
 
 @dataclass(frozen=True)
 class OperatorPlan:
-    """One operator as outputs and explain show it; `required_values` is what a foreign release must carry."""
+    """One operator as outputs and explain show it.
+
+    `required_values` is what a foreign release must carry, `needs` what the cluster must have besides.
+    """
 
     name: str
     manage: str
     version: str
     namespace: str
     required_values: dict[str, Any] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -219,6 +227,7 @@ class Plan:
     image: ImagePlan
     gpu_operator: Part
     mig: MigPlan
+    counters: tuple[str, ...]
     operators: tuple[OperatorPlan, ...]
     off: tuple[Off, ...]
 

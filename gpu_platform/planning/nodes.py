@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpu_platform.planning import inventory, labels
+from gpu_platform.planning import devices, inventory, labels, partitions
 from gpu_platform.planning.mig import nodes
 from gpu_platform.planning.model import NodePlan
+from gpu_platform.planning.sharing import configs
 
 if TYPE_CHECKING:
+    from gpu_platform.settings.inventory import Node, Pool
     from gpu_platform.settings.root import Settings
 
 
@@ -32,8 +34,18 @@ def plan_nodes(settings: Settings) -> tuple[NodePlan, ...]:
             labels=labels.of_node(name, pool, node),
             mig_layout=nodes.chosen(pool, node),
             mig_config=nodes.config(settings, pool, node),
-            resources=nodes.resources(settings, pool, node),
+            allocation=pool.allocation,
+            sharing=configs.chosen(pool, node),
+            partition=partition(pool, node),
+            resources=devices.resources(settings, pool, node),
+            devices=devices.classes(settings, pool, node),
         )
         for name, pool in found.pools.items()
         for node_name, node in pool.nodes.items()
     )
+
+
+def partition(pool: Pool, node: Node) -> str | None:
+    """Return how a node's AMD cards are partitioned, such as CPX/NPS4; None where nobody speaks of it."""
+    one = partitions.chosen(pool, node)
+    return "/".join(partitions.pair(one)) if one else None

@@ -24,6 +24,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
         "classes": {one.name: _class(plan, one) for one in plan.image.classes},
         "operators": {one.name: f"{one.manage} {one.version} in {one.namespace}" for one in plan.operators},
         "gpus": dict(_gpus(plan)),
+        "needs": {need: f"by {one.name}" for one in plan.operators for need in one.needs},
         "off": {one.part: one.reason for one in plan.off},
         "defaults": dict(reasons(plan)),
     }
@@ -95,6 +96,8 @@ def for_people(plan: Plan) -> Iterator[RenderableType]:
     yield table("GPUs by pool", said["gpus"].items())
     if said["operators"]:
         yield table("operators", said["operators"].items())
+    if said["needs"]:
+        yield table("needed besides, not installed here", said["needs"].items())
     if said["defaults"]:
         yield table("chosen for you, and why", said["defaults"].items())
     if said["off"]:

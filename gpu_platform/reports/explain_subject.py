@@ -51,6 +51,7 @@ def _pool(plan: Plan, name: str) -> list[tuple[str, list[tuple[str, str]]]]:
     rows = [("nodes", ", ".join(f"{node.name} ({node.state})" for node in nodes))]
     if nodes[0].gpu_model:
         rows.append(("GPUs", f"{nodes[0].gpu_count} x {nodes[0].gpu_model} a node"))
+        rows.append(("handed out", "\n".join(_by_what_they_hand_out(nodes))))
     classes = _classes(plan, *(one.name for one in plan.image.classes if one.pool == name))
     return [
         (f"pool {name}", rows if classes else [*rows, ("image", "none: its nodes do not run Talos, or none is in")]),
@@ -65,10 +66,24 @@ def _node(node: NodePlan) -> list[tuple[str, str]]:
         "state": node.state,
         "image class": node.image_class or "none",
         "GPUs": f"{node.gpu_count} x {node.gpu_model}" if node.gpu_model else "none",
-        "handed out": ", ".join(f"{count} {name}" for name, count in node.resources.items()) or "nothing",
+        "handed out": handed_out(node),
+        "shared": node.sharing or "no",
+        **({"partition": node.partition} if node.partition else {}),
         "labels": "\n".join(f"{key}={value}" for key, value in node.labels.items()),
     }
     return list(rows.items())
+
+
+def handed_out(node: NodePlan) -> str:
+    """Return in words what a node hands out, and to whom."""
+    counted = [f"{count} {name}" for name, count in node.resources.items()]
+    claimed = [f"{count} {name} for claims" for name, count in node.devices.items()]
+    return ", ".join([*counted, *claimed]) or "nothing"
+
+
+def _by_what_they_hand_out(nodes: list[NodePlan]) -> Iterator[str]:
+    for what in dict.fromkeys(handed_out(node) for node in nodes):
+        yield f"{what}: {', '.join(node.name for node in nodes if handed_out(node) == what)}"
 
 
 def _cards(plan: Plan, nodes: list[NodePlan]) -> list[tuple[str, list[tuple[str, str]]]]:

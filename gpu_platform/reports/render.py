@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -52,6 +53,23 @@ def _release(release: Release) -> dict[str, Any]:
     return {key: value for key, value in known.items() if value is not None}
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes for people: texts of several lines as they are, nothing by reference, digits in quotes."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    # Readers of YAML 1.2 take more for numbers than PyYAML does, such as 0380.
+    style = "|" if "\n" in text else "'" if _DIGITS.fullmatch(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_DIGITS = re.compile(r"[-+.\d_eE]*\d[-+.\d_eE]*")
+_Dumper.add_representer(str, _text)
+
+
 def as_yaml(value: Any) -> str:
     """Return YAML text with keys in the plan's own order."""
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=120)
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)

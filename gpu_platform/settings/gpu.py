@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from gpu_platform.settings.base import DnsLabel, Section, Text
+from gpu_platform.settings.base import DnsLabel, LabelValue, Section, Text
 
 # As many GPUs as a node may have (Gpu.per_node).
 _NUMBERS = re.compile(r"(1[0-5]|\d)(-(1[0-5]|\d))?(,(1[0-5]|\d)(-(1[0-5]|\d))?)*")
 
+
+_RESOURCE = re.compile(r"gpu|mig-\d+g\.\d+gb([.+-][a-z.]+)?")
 
 # More slices than any card has: what is above is refused as too many anyway.
 _MOST = 32
@@ -31,6 +33,12 @@ def _gpus(value: str) -> str:
     if value == "all" or _NUMBERS.fullmatch(value):
         return value
     raise ValueError(f"{value!r} names no GPUs of a node: write all, 0, 0-3 or 0,2")
+
+
+def _shared(value: str) -> str:
+    if _RESOURCE.fullmatch(value):
+        return value
+    raise ValueError(f"{value!r} is no resource to share: write gpu, or a slice such as mig-1g.10gb")
 
 
 Layout = Annotated[
@@ -53,9 +61,54 @@ class Mig(Section):
     )
 
 
+class Sharing(Section):
+    """One way of handing out the same card several times."""
+
+    mode: Literal["timeSlicing", "mps"] = Field(
+        description="timeSlicing: in turns, without any isolation; mps: at once, memory and threads split evenly"
+    )
+    replicas: Annotated[int, Field(ge=2, le=64)] | None = Field(
+        None, description="how many pods share each GPU and each slice"
+    )
+    resources: dict[Annotated[str, AfterValidator(_shared)], Annotated[int, Field(ge=2, le=64)]] = Field(
+        default_factory=dict, description="or by resource: gpu for whole cards, mig-1g.10gb for slices; others stay"
+    )
+    rename: bool = Field(False, description="call what is shared nvidia.com/gpu.shared, so that all know")
+    fail_requests_greater_than_one: bool = Field(
+        True, description="refuse pods that ask for two shares: they would not get twice as much"
+    )
+
+    @model_validator(mode="after")
+    def _one(self) -> Sharing:
+        if (self.replicas is None) == (not self.resources):
+            raise ValueError("how often is what shared: write replicas, or resources with a number each")
+        return self
+
+
+class Dra(Section):
+    """What NVIDIA's driver for Dynamic Resource Allocation does, for pools with allocation: dra."""
+
+    compute_domains: bool = Field(False, description="offer ComputeDomains (NVLink across nodes of an NVL72 rack)")
+
+
+class Dcgm(Section):
+    """Which counters the DCGM exporter publishes."""
+
+    counters: tuple[Text, ...] = Field((), description="counters beside those that are on by default, by DCGM name")
+    without: tuple[Text, ...] = Field((), description="counters to leave out")
+
+
 class GpuSettings(Section):
-    """What the GPU operator hands out and how it is watched."""
+    """What the GPU operators hand out and how it is watched."""
 
     mig: Mig = Field(default_factory=Mig, description="cards that are cut into slices (MIG)")
-    service_monitor: bool = Field(False, description="create the DCGM exporter's ServiceMonitor; its CRD must exist")
+    sharing: dict[DnsLabel, Sharing] = Field(
+        default_factory=dict, description="ways of sharing by name; pools and nodes point at one"
+    )
+    dra: Dra = Field(default_factory=Dra, description="Dynamic Resource Allocation")
+    dcgm: Dcgm = Field(default_factory=Dcgm, description="NVIDIA's metrics")
+    service_monitor: bool = Field(False, description="create the exporters' ServiceMonitors; their CRD must exist")
+    service_monitor_labels: dict[str, LabelValue] = Field(
+        default_factory=dict, description="labels by which Prometheus picks ServiceMonitors, such as release"
+    )
     validation_workload: bool = Field(False, description="let the operator's validator run a pod that takes a GPU")

@@ -41,6 +41,25 @@ class MigChoice(Section):
     layout: DnsLabel | None = Field(description="a layout of gpu.mig.layouts; null leaves the cards whole")
 
 
+class SharingChoice(Section):
+    """How cards are shared."""
+
+    config: DnsLabel | None = Field(description="a way of gpu.sharing; null hands each card out once")
+
+
+class Partition(Section):
+    """How AMD cards are partitioned: compute dies into devices, memory into NUMA domains."""
+
+    compute: Literal["SPX", "DPX", "QPX", "CPX"] = Field("SPX", description="SPX leaves a card whole")
+    memory: Literal["NPS1", "NPS2", "NPS4"] = Field("NPS1", description="NPS1 leaves the memory whole")
+
+
+def _allocator(value: Any) -> Any:
+    if isinstance(value, list | dict) or value == "both":
+        raise ValueError("two allocators would hand out the same card twice: choose devicePlugin or dra")
+    return value
+
+
 class Node(Section):
     """One machine: where it stands and what may be expected of it."""
 
@@ -55,6 +74,8 @@ class Node(Section):
     reason: Text | None = Field(None, description="why it is in this state; needed when quarantined")
     talos_version: Version | None = Field(None, description="its Talos release while a rollout is under way")
     mig: MigChoice | None = Field(None, description="how its cards are cut, when not as its pool's")
+    sharing: SharingChoice | None = Field(None, description="how its cards are shared, when not as its pool's")
+    partition: Partition | None = Field(None, description="how its AMD cards are partitioned, when not as its pool's")
 
 
 class Gpu(Section):
@@ -79,7 +100,13 @@ class Pool(Section):
     talos_version: Version | None = Field(None, description="Talos release of this pool, default cluster.talosVersion")
     architecture: Literal["amd64", "arm64"] | None = Field(None, description="CPU architecture, default by GPU model")
     gpu: Gpu | None = Field(None, description="its accelerators; a pool without is plain")
+    allocation: Annotated[
+        Literal["devicePlugin", "dra"],
+        BeforeValidator(_allocator, json_schema_input_type=Literal["devicePlugin", "dra"]),
+    ] = Field("devicePlugin", description="who hands the cards out: extended resources, or claims (DRA)")
     mig: MigChoice | None = Field(None, description="how the cards of its nodes are cut")
+    sharing: SharingChoice | None = Field(None, description="how the cards of its nodes are shared")
+    partition: Partition | None = Field(None, description="how its AMD cards are partitioned")
     image: PoolImage = Field(default_factory=PoolImage, description="differences of its image")
     labels: dict[str, LabelValue] = Field(default_factory=dict, description="further static node labels")
     taints: tuple[Taint, ...] = Field((), description="taints; operators' tolerations follow from them")

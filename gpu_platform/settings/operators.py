@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -36,6 +36,9 @@ class Operator(Section):
         "install", description="whether its namespace exists already"
     )
     chart: Chart = Field(default_factory=Chart, description="where the chart comes from")
+    values: dict[str, Any] = Field(
+        default_factory=dict, description="further Helm values; those that this stack decides cannot be changed here"
+    )
     timeout_seconds: Annotated[int, Field(ge=10, le=3600)] | None = Field(
         None, description="how long Helm waits, seconds"
     )
@@ -45,4 +48,12 @@ class Operators(Section):
     """The operators of the platform; what is left out is installed with its default version."""
 
     gpu_operator: Operator = Field(default_factory=Operator, alias="gpu-operator", description="NVIDIA GPU operator")
+    dra_driver: Operator = Field(
+        default_factory=Operator, alias="dra-driver", description="NVIDIA driver for Dynamic Resource Allocation"
+    )
+    rocm: Operator = Field(default_factory=Operator, description="AMD GPU operator (ROCm)")
+    gaudi: Operator = Field(default_factory=Operator, description="Intel Gaudi operator, for pools with os: other")
+    gaudi_dra: Operator = Field(
+        default_factory=Operator, alias="gaudi-dra", description="Intel Gaudi driver for Dynamic Resource Allocation"
+    )
     nfd: Operator = Field(default_factory=Operator, description="Node Feature Discovery, one for all vendors")

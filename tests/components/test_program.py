@@ -29,10 +29,14 @@ def test_every_urn_is_its_own() -> None:
 
 
 def test_the_objects_registered_are_those_of_render() -> None:
-    keys = document()
+    keys = load(FIXTURES / "valid" / "three-vendors.yaml").keys
     rendered = files(good(keys))
     registered = run(keys)
-    objects = {name: one.inputs for name, one in of_type(registered, "kubernetes:core/v1:Namespace").items()}
+    objects = {
+        one.name: one.inputs
+        for one in registered
+        if one.type.startswith("kubernetes:") and one.type != "kubernetes:helm.sh/v3:Release"
+    }
     releases = {
         name: one.inputs["values"] for name, one in of_type(registered, "kubernetes:helm.sh/v3:Release").items()
     }
@@ -63,7 +67,7 @@ def test_only_a_disposable_cluster_may_lose_namespaces_and_operators(disposable:
 def test_everything_in_the_cluster_waits_for_the_proof_that_it_is_the_right_one() -> None:
     registered = run(document())
     in_cluster = [one for one in registered if one.type.startswith("kubernetes:")]
-    assert len(in_cluster) == 4
+    assert len(in_cluster) == 5
     for one in in_cluster:
         assert any(urn.endswith("::kube-system") for urn in one.request.dependencies), one
 
@@ -71,7 +75,7 @@ def test_everything_in_the_cluster_waits_for_the_proof_that_it_is_the_right_one(
 def test_the_operator_comes_after_its_namespace_and_after_feature_discovery() -> None:
     release = of_type(run(document()), "kubernetes:helm.sh/v3:Release")["gpu-operator"]
     names = {urn.rsplit("::", 1)[-1] for urn in release.request.dependencies}
-    assert names == {"kube-system", "gpu-operator-namespace", "nfd"}
+    assert names == {"kube-system", "gpu-operator-namespace", "nfd", "dcgm-counters"}
 
 
 def test_the_wrong_cluster_stops_the_program_before_anything_is_registered_in_it() -> None:
@@ -128,4 +132,4 @@ def test_findings_end_the_program_in_one_error_with_all_of_them() -> None:
 @pytest.mark.parametrize("nodes", [10, 400])
 def test_shared_objects_do_not_grow_with_the_nodes(nodes: int) -> None:
     inventory = {"pools": {"h100": {"gpu": {"model": "h100-sxm-80gb"}, "nodes": [f"gpu-{n:04}" for n in range(nodes)]}}}
-    assert len(run(document(inventory=inventory))) == 8
+    assert len(run(document(inventory=inventory))) == 9

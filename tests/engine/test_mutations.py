@@ -23,16 +23,27 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.engine
 
-OPERATOR = "gpu_platform/planning/gpu_operator.py"
+OPERATORS = "gpu_platform/planning/operators"
+OPERATOR = f"{OPERATORS}/nvidia.py"
 MACHINE = "gpu_platform/facts/machine.toml"
 EXTENSIONS = "gpu_platform/planning/image/extensions.py"
 
 # Where, the right words, the wrong ones, and what the simulator then says of a node.
 MUTATIONS = {
-    "misspelt value path": (OPERATOR, '{"driverInstallDir": facts', '{"driverInstalDir": facts', "driverInstallDir"),
+    "misspelt value path": (OPERATOR, '{"driverInstallDir":', '{"driverInstalDir":', "driverInstallDir"),
     "driver left on": (OPERATOR, '"driver": {"enabled": False}', '"driver": {"enable": False}', "driver.enabled"),
-    "wrong label": (OPERATOR, "pod-security.kubernetes.io/{mode}", "pod-security.k8s.io/{mode}", "privileged"),
-    "wrong field": (OPERATOR, '"deviceLabelFields": ["vendor"]', '"deviceLabelFields": ["device"]', "pci-"),
+    "wrong label": (
+        f"{OPERATORS}/releases.py",
+        "pod-security.kubernetes.io/{mode}",
+        "pod-security.k8s.io/{mode}",
+        "privileged",
+    ),
+    "wrong field": (
+        f"{OPERATORS}/nfd.py",
+        '"deviceLabelFields": ["vendor"]',
+        '"deviceLabelFields": ["device"]',
+        "pci-",
+    ),
     "missing module": (MACHINE, 'modules = ["nvidia", ', "modules = [", "module"),
     "wrong extension": (
         EXTENSIONS,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpu_platform.planning import mig
-from gpu_platform.planning.model import Manifest, Plan, Release
+from gpu_platform.planning.model import Manifest, Plan
 from tests.stack_files import document, good, pool
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def asks(plan: Plan) -> dict[str, str]:
 
 def library(plan: Plan) -> dict[str, Any]:
     """Return the configurations of the library by name."""
-    (found,) = [one for one in plan.gpu_operator.manifests if one.body["kind"] == "ConfigMap"]
+    (found,) = [one for one in plan.gpu_operator.manifests if one.key == "mig-layouts"]
     configs: dict[str, Any] = yaml.safe_load(found.body["data"]["config.yaml"])["mig-configs"]
     return configs
 
@@ -56,7 +56,7 @@ def test_a_node_asks_for_its_own_layout_its_pools_or_none() -> None:
         "nvidia.com/mig-3g.40gb": 8,
     }
     assert resources["n2"] == {"nvidia.com/mig-7g.80gb": 8}
-    assert resources["n3"] == {"nvidia.com/gpu": 8}
+    assert resources["n3"] == resources["n4"] == {"nvidia.com/gpu": 8}
 
 
 def test_the_library_holds_every_layout_and_whole_cards() -> None:
@@ -88,9 +88,8 @@ def test_the_operator_mounts_that_library_and_runs_a_manager_that_works_on_talos
 def test_nodes_are_labelled_after_the_operator_and_it_comes_after_the_library() -> None:
     plan = planned(SERVE, ["n1"], mig={"layout": "serve"})
     items = plan.gpu_operator.items
-    assert [type(one) for one in items] == [Manifest, Manifest, Release, Manifest, Release, Manifest]
     keys = [one.key for one in items]
-    assert keys[2:] == ["nfd", "mig-layouts", "gpu-operator", "mig-n1"]
+    assert keys[2:] == ["nfd", "mig-layouts", "dcgm-counters", "gpu-operator", "n1-mig"]
     assert items[-1].after == ("gpu-operator",)
     assert "mig-layouts" in items[-2].after
     assert isinstance(items[-1], Manifest)

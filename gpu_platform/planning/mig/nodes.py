@@ -42,16 +42,19 @@ def per_gpu(layout: dict[str, tuple[str, ...]], count: int) -> list[tuple[str, .
     return [named.get(number, ()) for number in range(count)]
 
 
-def resources(settings: Settings, pool: Pool, node: Node) -> dict[str, int]:
-    """Return the extended resources that a node's NVIDIA cards are handed out as; {} for others, and outside."""
+def cards(settings: Settings, pool: Pool, node: Node) -> list[tuple[str, ...]]:
+    """Return the profiles of each of a node's cards, () for a whole one; a layout counts where it may be asked for."""
     count, name = inventory.per_node(pool), chosen(pool, node)
-    if inventory.card(pool).get("vendor") != "nvidia" or not inventory.state(node)["joined"]:
-        return {}
     layouts = settings.gpu.mig.layouts if settings.gpu else {}
-    if name not in layouts:
-        return {WHOLE_CARD: count}
+    if name not in layouts or not inventory.state(node)["patched"]:
+        return [()] * count
+    return per_gpu(layouts[name], count)
+
+
+def unshared(settings: Settings, pool: Pool, node: Node) -> dict[str, int]:
+    """Return the extended resources of a node's NVIDIA cards, each handed out once."""
     found: Counter[str] = Counter()
-    for profiles in per_gpu(layouts[name], count):
+    for profiles in cards(settings, pool, node):
         found.update([resource(profile, strategy(settings)) for profile in profiles] or [WHOLE_CARD])
     return dict(sorted(found.items()))
 

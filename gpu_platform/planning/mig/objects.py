@@ -1,18 +1,18 @@
-"""What the cluster gets of the layouts: the library as a ConfigMap, a label on each node, and the operator's values."""
+"""What the cluster gets of the layouts: the library as a ConfigMap, a label on each node, the operator's values."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from gpu_platform import facts
-from gpu_platform.planning import inventory
 from gpu_platform.planning.mig.library import KEY, WHOLE, config_map_name, document, library
 from gpu_platform.planning.mig.nodes import REQUEST, config, strategy
-from gpu_platform.planning.model import Manifest, MigPlan
+from gpu_platform.planning.model import MigPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gpu_platform.settings.inventory import Node, Pool
     from gpu_platform.settings.root import Settings
 
 LIBRARY = "mig-layouts"
@@ -24,33 +24,16 @@ def plan_mig(settings: Settings) -> MigPlan:
     return MigPlan(strategy(settings), config_map_name(layouts) if layouts else "", layouts)
 
 
-def config_map(settings: Settings, namespace: str, after: tuple[str, ...]) -> tuple[Manifest, ...]:
-    """Return the ConfigMap with the whole library, so that shipping it cuts nothing; none without layouts."""
-    layouts = library(settings)
-    if not layouts:
-        return ()
-    body = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": config_map_name(layouts), "namespace": namespace},
-        "data": {KEY: document(layouts)},
-    }
-    return (Manifest(LIBRARY, body, after),)
+def config_maps(settings: Settings) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield key, name and data of the ConfigMap with the whole library, so that shipping it cuts nothing."""
+    if layouts := library(settings):
+        yield LIBRARY, config_map_name(layouts), {KEY: document(layouts)}
 
 
-def node_patches(settings: Settings, after: tuple[str, ...]) -> Iterator[Manifest]:
-    """Yield the label of each active node that asks for a layout.
-
-    Others get none: a patch of a node that has not joined creates a Node object that outlives a destroy (measured).
-    """
-    for pool in inventory.nvidia_pools(settings).values():
-        for name, node in pool.nodes.items():
-            wanted = config(settings, pool, node)
-            if wanted and node.state == "active":
-                notes = {"pulumi.com/patchForce": "true", "pulumi.com/patchFieldManager": "gpu-platform-mig"}
-                metadata = {"name": name, "labels": {REQUEST: wanted}, "annotations": notes}
-                body = {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
-                yield Manifest(f"mig-{name}", body, after, patch=True)
+def node_labels(settings: Settings, pool: Pool, node: Node) -> dict[str, str]:
+    """Return the label by which a node asks for its layout; {} where its cards stay whole."""
+    wanted = config(settings, pool, node)
+    return {REQUEST: wanted} if wanted else {}
 
 
 def values(settings: Settings) -> dict[str, Any]:

@@ -1,0 +1,102 @@
+"""The operators: when each is needed, with which values, what it reads, and which objects tell it of the pools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from gpu_platform.planning import allocation, counters, inventory, partitions
+from gpu_platform.planning.mig import objects as mig
+from gpu_platform.planning.operators import amd, dra, gaudi, nfd, nvidia
+from gpu_platform.planning.sharing import objects as sharing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from gpu_platform.settings.inventory import Node, Pool
+    from gpu_platform.settings.operators import Operator
+    from gpu_platform.settings.root import Settings
+
+    ConfigMaps = Callable[[Settings], Iterator[tuple[str, str, dict[str, str]]]]
+    NodeLabels = Callable[[Settings, Pool, Node], dict[str, str]]
+
+
+def _nothing(_settings: Settings, _namespace: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    return iter(())
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One operator: `after` names those that come first; `labels` are node labels by subject, for a vendor's pools."""
+
+    needed: Callable[[Settings], bool]
+    values: Callable[[Settings], dict[str, Any]]
+    after: tuple[str, ...] = ()
+    reads: tuple[ConfigMaps, ...] = ()
+    objects: Callable[[Settings, str], Iterable[tuple[str, dict[str, Any]]]] = _nothing
+    vendor: str = ""
+    labels: tuple[tuple[str, NodeLabels], ...] = ()
+
+
+def _allocation(_settings: Settings, pool: Pool, _node: Node) -> dict[str, str]:
+    return allocation.node_labels(pool)
+
+
+def _has(vendor: str, settings: Settings) -> bool:
+    return bool(inventory.of_vendor(settings, vendor))
+
+
+def _claims(vendor: str, settings: Settings) -> bool:
+    return bool(allocation.dra_pools(settings, vendor))
+
+
+def _counts(vendor: str, settings: Settings) -> bool:
+    return len(allocation.dra_pools(settings, vendor)) < len(inventory.of_vendor(settings, vendor))
+
+
+# In the order of installation; a name is that of the stack file and of the catalogue.
+KINDS: dict[str, Kind] = {
+    "nfd": Kind(lambda settings: bool(inventory.accelerated(settings)), nfd.values),
+    "gpu-operator": Kind(
+        partial(_has, "nvidia"),
+        nvidia.values,
+        ("nfd",),
+        (mig.config_maps, sharing.config_maps, counters.config_maps),
+        vendor="nvidia",
+        labels=(("mig", mig.node_labels), ("sharing", sharing.node_labels)),
+    ),
+    "dra-driver": Kind(
+        partial(_claims, "nvidia"),
+        dra.values,
+        ("gpu-operator",),
+        vendor="nvidia",
+        labels=(("allocation", _allocation),),
+    ),
+    "rocm": Kind(
+        partial(_has, "amd"),
+        amd.values,
+        ("nfd",),
+        (partitions.config_maps,),
+        amd.device_configs,
+        vendor="amd",
+        labels=(("partition", partitions.node_labels),),
+    ),
+    "gaudi": Kind(partial(_counts, "intel"), gaudi.values, ("nfd",)),
+    "gaudi-dra": Kind(partial(_claims, "intel"), gaudi.dra_values, ("nfd",)),
+}
+
+
+def wanted(settings: Settings) -> dict[str, Operator]:
+    """Return the operators that this inventory needs, by name, in the order of installation."""
+    if settings.operators is None or settings.gpu is None:
+        return {}
+    stated = {
+        "nfd": settings.operators.nfd,
+        "gpu-operator": settings.operators.gpu_operator,
+        "dra-driver": settings.operators.dra_driver,
+        "rocm": settings.operators.rocm,
+        "gaudi": settings.operators.gaudi,
+        "gaudi-dra": settings.operators.gaudi_dra,
+    }
+    return {name: stated[name] for name, kind in KINDS.items() if kind.needed(settings)}

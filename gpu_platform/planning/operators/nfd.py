@@ -1,0 +1,22 @@
+"""Node Feature Discovery: one for all vendors, since two would fight over the same labels (NVIDIA/gpu-operator#87)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gpu_platform import facts
+from gpu_platform.planning import inventory
+from gpu_platform.planning.operators.nvidia import TAINT
+from gpu_platform.planning.operators.tolerations import tolerations
+
+if TYPE_CHECKING:
+    from gpu_platform.settings.root import Settings
+
+
+def values(settings: Settings) -> dict[str, Any]:
+    """Return the Helm values: the PCI classes that all vendors' rules need, on every node with accelerators."""
+    classes = facts.table("catalog")["operator"]["nfd"]["pci_classes"]
+    sources = {"pci": {"deviceClassWhitelist": classes, "deviceLabelFields": ["vendor"]}}
+    pools = inventory.accelerated(settings)
+    # The operator's own default tolerates NVIDIA's usual taint on every node.
+    return {"worker": {"config": {"sources": sources}, "tolerations": tolerations(pools.values(), TAINT)}}

@@ -1,0 +1,89 @@
+"""What we emit is what vendors publish: Helm values that charts read, and objects that definitions allow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from gpu_platform import facts
+from gpu_platform.settings.document import load
+from tests.sandbox.charts import SCHEMAS, needs_published
+from tests.sandbox.closed_schema import troubles
+from tests.stack_files import FIXTURES, PROJECT, good
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from gpu_platform.planning.model import Plan
+
+VALUES = {
+    "gpu-operator": "gpu-operator-v26.7.0.yaml",
+    "dra-driver": "dra-driver-nvidia-gpu-0.4.1.yaml",
+    "rocm": "gpu-operator-charts-v1.5.1.yaml",
+    "nfd": "node-feature-discovery-0.19.0.yaml",
+}
+DEFINITIONS = {"DeviceConfig": "rocm-gpu-operator-v1.5.1/amd.com_deviceconfigs.yaml"}
+# Read by templates alone: NVIDIA/gpu-operator v26.7.0, templates/clusterpolicy.yaml.
+TEMPLATES_ONLY = {
+    "validator.driver.env",
+    "dcgmExporter.config.name",
+}
+FILES = sorted([*FIXTURES.glob("valid/*.yaml"), *(PROJECT / f"Pulumi.{one}.yaml" for one in ("prod", "sandbox"))])
+
+
+def plans(file: Path) -> Plan:
+    return good(load(file).keys)
+
+
+def published(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((SCHEMAS / "values" / VALUES[name]).read_text(encoding="utf-8"))
+    return found
+
+
+def unknown(ours: Any, theirs: Any, path: str = "") -> Iterator[str]:
+    """Yield every path of ours that is not in theirs; what they leave empty, and lists, are free."""
+    if not isinstance(ours, dict) or (isinstance(theirs, dict) and not theirs):
+        return
+    for key, value in ours.items():
+        where = f"{path}.{key}" if path else key
+        if isinstance(theirs, dict) and key in theirs:
+            yield from unknown(value, theirs[key] or {}, where)
+        elif isinstance(value, dict) and value:
+            yield from unknown(value, None, where)
+        else:
+            yield where
+
+
+@needs_published
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_value_is_one_that_the_published_chart_reads(file: Path) -> None:
+    for release in plans(file).gpu_operator.releases:
+        if release.key in VALUES:
+            assert set(unknown(release.values, published(release.key))) <= TEMPLATES_ONLY, release.key
+
+
+@needs_published
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_every_custom_resource_is_one_that_the_published_definition_allows(file: Path) -> None:
+    for manifest in plans(file).gpu_operator.manifests:
+        if manifest.body["kind"] in DEFINITIONS:
+            text = (SCHEMAS / "crds" / DEFINITIONS[manifest.body["kind"]]).read_text(encoding="utf-8")
+            assert troubles(yaml.safe_load(text), manifest.body) == []
+
+
+@needs_published
+@pytest.mark.parametrize("name", sorted(VALUES))
+def test_the_values_that_a_person_may_add_are_those_of_the_chart(name: str) -> None:
+    known, theirs = facts.table("chart_values")["known"][name], published(name)
+    assert set(known) == set(theirs)
+    for key, inner in known.items():
+        there = set(theirs[key]) if isinstance(theirs[key], dict) else set()
+        assert not inner or set(inner) >= there, key
+
+
+def test_every_custom_kind_is_checked() -> None:
+    kinds = {one.body["kind"] for file in FILES for one in plans(file).gpu_operator.manifests}
+    assert kinds - {"Namespace", "ConfigMap", "Node"} == set(DEFINITIONS)

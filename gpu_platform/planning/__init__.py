@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gpu_platform.findings import errors
-from gpu_platform.planning import compatibility, counters, image, inventory, partitions
+from gpu_platform.planning import allocation, compatibility, counters, image, inventory, partitions
 from gpu_platform.planning.cluster import cluster_findings, plan_cluster
 from gpu_platform.planning.image.classes import plan_image
 from gpu_platform.planning.mig import rules as mig_rules
@@ -44,6 +44,7 @@ def _rules(settings: Settings) -> tuple[Finding, ...]:
         *mig_rules.findings(settings),
         *sharing_rules.findings(settings),
         *partitions.findings(settings),
+        *allocation.findings(settings),
         *counters.findings(settings),
         *compatibility.findings(settings),
     )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpu_platform.findings import finding
 from gpu_platform.planning import inventory
 from gpu_platform.planning.labels import PREFIX
 
 if TYPE_CHECKING:
-    from gpu_platform.settings.inventory import Pool
+    from collections.abc import Iterator
+
+    from gpu_platform.findings import Finding
+    from gpu_platform.settings.inventory import Node, Pool
     from gpu_platform.settings.root import Settings
 
 # Where the DRA driver's plugin runs; whoever sets it takes the device plugin away in the same write.
@@ -27,9 +31,24 @@ def device_plugin(settings: Settings) -> bool:
     return len(dra_pools(settings)) < len(inventory.nvidia_pools(settings))
 
 
-def node_labels(pool: Pool) -> dict[str, str]:
+def node_labels(_settings: Settings, pool: Pool, _node: Node) -> dict[str, str]:
     """Return the labels that move a node from the device plugin to the DRA driver; {} for nodes that stay.
 
-    The operator leaves a label that says false alone (controllers/state_manager.go of NVIDIA/gpu-operator).
+    The GPU operator leaves a label that says false alone (controllers/state_manager.go of NVIDIA/gpu-operator).
     """
-    return {LABEL: DRA, NO_DEVICE_PLUGIN: "false"} if pool.allocation == "dra" else {}
+    if pool.allocation != "dra":
+        return {}
+    return {LABEL: DRA, **({NO_DEVICE_PLUGIN: "false"} if inventory.card(pool)["vendor"] == "nvidia" else {})}
+
+
+def findings(settings: Settings) -> Iterator[Finding]:
+    """Yield pools of a vendor whose device plugin cannot be kept off the nodes of others."""
+    claimed, pools = dra_pools(settings, "intel"), inventory.of_vendor(settings, "intel")
+    if claimed and len(claimed) < len(pools):
+        counted = next(name for name in pools if name not in claimed)
+        message = (
+            f"pool {counted} uses the device plugin, which the Gaudi operator runs on every Gaudi node, "
+            "and both would hand out the same cards"
+        )
+        path = f"inventory.pools.{next(iter(claimed))}.allocation"
+        yield finding("GPU-018", path, message, "write the same allocation for all Gaudi pools")

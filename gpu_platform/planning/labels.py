@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gpu_platform.settings.inventory import Node, Pool
+    from gpu_platform.settings.root import Settings
 
 PREFIX = "gpu-platform"
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
@@ -23,6 +24,14 @@ def of_node(name: str, pool: Pool, node: Node) -> dict[str, str]:
     """Return all static labels of one node: its pool's, and its place."""
     place = {f"{PREFIX}/rack": node.rack, f"{PREFIX}/leaf": node.leaf}
     return of_pool(name, pool) | {key: value for key, value in place.items() if value}
+
+
+def outside_talos(settings: Settings, pool: Pool, node: Node) -> dict[str, str]:
+    """Return the static labels of a node that no machine configuration of ours gives it; {} on Talos."""
+    if pool.os == "talos" or settings.inventory is None:
+        return {}
+    name = next(name for name, one in settings.inventory.pools.items() if one is pool)
+    return of_node(name, pool, node)
 
 
 def trouble(key: str) -> str | None:

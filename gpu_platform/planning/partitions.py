@@ -57,10 +57,8 @@ def data(settings: Settings) -> dict[str, str]:
     """Return the manager's configuration: every pair that any model knows, so that shipping it changes nothing."""
     pairs = {tuple(one.split("/")) for row in facts.table("amd_partitions")["model"].values() for one in row["pairs"]}
     profiles = {
-        f"{compute}-{memory}".lower(): {
-            "skippedGPUs": {"ids": []},
-            "profiles": [{"computePartition": compute, "memoryPartition": memory, "isHomogenous": True}],
-        }
+        # Without a number a profile is for all cards of a node.
+        f"{compute}-{memory}".lower(): {"profiles": [{"computePartition": compute, "memoryPartition": memory}]}
         for compute, memory in sorted(pairs)
     }
     return {FILE: json.dumps({"gpu-config-profiles": profiles}, indent=2)} if _pools(settings) else {}
@@ -105,3 +103,6 @@ def findings(settings: Settings) -> Iterator[Finding]:
             elif "/".join(pair(one)) not in pairs:
                 message = f"{what} has no {one.compute} with {one.memory}"
                 yield finding("GPU-012", where, message, f"choose from {', '.join(pairs)}")
+            elif one.memory != "NPS1" and pool.os == "talos":
+                message = f"{one.memory} needs the driver to be loaded anew, which no container may do on Talos"
+                yield finding("GPU-017", where, message, "try it on one node first, or write memory: NPS1")

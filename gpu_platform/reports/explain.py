@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from gpu_platform.planning.model import ImageClass, Plan
+    from gpu_platform.planning.model import ImageClass, OperatorPlan, Plan
 
 
 def as_json(plan: Plan) -> dict[str, Any]:
@@ -67,13 +67,19 @@ def reasons(plan: Plan) -> Iterator[tuple[str, str]]:
     catalog = facts.table("catalog")["operator"]
     for one in plan.operators:
         if one.manage == "install":
-            yield f"operators.{one.name}", f"version {one.version}: {catalog[one.name]['source']}"
+            yield f"operators.{one.name}", f"version {one.version}: {catalog[one.name]['source']}{_pinned(one)}"
     for image in plan.image.classes:
         if image.kernel_modules:
             path = f"inventory.pools.{image.pool}.image.kernelModules"
             yield path, f"{image.kernel_modules}: what drives {_model(plan, image)} (facts/gpus.toml)"
     if plan.cluster.kubeconfig.kind == "ambient":
         yield "cluster.kubeconfigFrom", "the ambient kubeconfig, since no other is named"
+
+
+def _pinned(one: OperatorPlan) -> str:
+    """Return what NVIDIA's own recipes pin, where they pin another version."""
+    theirs = facts.table("catalog")["operator"][one.name].get("aicr")
+    return f" (NVIDIA's AICR recipes pin {theirs})" if theirs and theirs != one.version else ""
 
 
 def _model(plan: Plan, image: ImageClass) -> str:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gpu_platform import facts
-from gpu_platform.findings import finding
 from gpu_platform.planning.image import transitions
+from gpu_platform.reports import device_changes
+from gpu_platform.reports.device_changes import device_change
 from gpu_platform.settings.base import minor
 
 if TYPE_CHECKING:
@@ -85,10 +86,10 @@ def _reason(
     old: NodeOutput | None, new: NodeOutput, before: PlatformOutputs, after: PlatformOutputs
 ) -> tuple[str | None, bool]:
     if new.installer is None:
-        return (f"is {new.state}: it gets no image" if old is None or old.state != new.state else None), False
+        return _without_image(old, new)
     if old is None or old.installer is None:
         return f"is new: install it from {new.installer}", False
-    cut, cut_reboots = _cut(old, new)
+    cut, cut_reboots = device_change(old, new)
     if old.installer != new.installer:
         # Applying a configuration never re-images a machine; talosctl upgrade does, and that reboots it.
         return f"needs `talosctl upgrade --nodes ADDRESS --image {new.installer}`{f'; {cut}' if cut else ''}", True
@@ -102,13 +103,11 @@ def _reason(
     return (f"goes from {old.state} to {new.state}" if old.state != new.state else None), False
 
 
-def _cut(old: NodeOutput, new: NodeOutput) -> tuple[str | None, bool]:
-    """Return what cutting the cards of a node anew takes, if they are; the manager fails while pods use them."""
-    if new.state != "active" or old.mig_config == new.mig_config:
-        return None, False
-    reboots = facts.table("gpus").get(new.gpu_model or "", {}).get("family") in facts.table("mig")["needs_reset"]
-    layouts = f"{old.mig_layout or 'whole'} → {new.mig_layout or 'whole'}"
-    return f"its cards are cut anew, {layouts}: drain it first{', it reboots for it' if reboots else ''}", reboots
+def _without_image(old: NodeOutput | None, new: NodeOutput) -> tuple[str | None, bool]:
+    """Return what happens to a node that boots none of our images: not in yet, gone, or of another system."""
+    if old is None or old.state != new.state:
+        return f"is {new.state}: it gets no image", False
+    return device_change(old, new)
 
 
 def _patch(node: NodeOutput, outputs: PlatformOutputs) -> str | None:
@@ -165,23 +164,11 @@ def impossible(
     """Yield what no upgrade of nodes can do, and drivers that change; classes in `afresh` are installed anew."""
     if before is None or after is None:
         return
-    yield from _edited_layouts(before, after)
+    yield from device_changes.impossible(before, after)
     for name, new in after.image_classes.items():
         if old := before.image_classes.get(name):
             path = f"inventory.pools.{new.pool}"
             yield from transitions.findings(path, _boots(old), _boots(new), reinstall=name in afresh)
-
-
-def _edited_layouts(before: PlatformOutputs, after: PlatformOutputs) -> Iterator[Finding]:
-    """Yield layouts that change under nodes that use them: all of their cards would be cut at once."""
-    for name, new in after.mig.layouts.items():
-        old = before.mig.layouts.get(name)
-        using = [node for node, one in after.nodes.items() if one.mig_layout == name and one.state == "active"]
-        kept = [node for node in using if node in before.nodes and before.nodes[node].mig_layout == name]
-        if old and old.config != new.config and kept:
-            message = f"this layout is edited while {', '.join(kept)} use it: the cards of all would be cut at once"
-            fix = "add it under another name, move nodes to it in waves, then remove the old one"
-            yield finding("MIG-008", f"gpu.mig.layouts.{name}", message, fix)
 
 
 def _boots(one: ImageClassOutput) -> transitions.Boots:

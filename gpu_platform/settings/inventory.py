@@ -50,7 +50,7 @@ class SharingChoice(Section):
 class Partition(Section):
     """How AMD cards are partitioned: compute dies into devices, memory into NUMA domains."""
 
-    compute: Literal["SPX", "DPX", "QPX", "CPX"] = Field("SPX", description="SPX leaves a card whole")
+    compute: Literal["SPX", "DPX", "CPX"] = Field("SPX", description="SPX leaves a card whole")
     memory: Literal["NPS1", "NPS2", "NPS4"] = Field("NPS1", description="NPS1 leaves the memory whole")
 
 

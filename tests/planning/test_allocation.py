@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from gpu_platform.outputs import outputs_of
@@ -91,20 +92,45 @@ def test_metrics_know_whose_claimed_cards_are() -> None:
 
 def test_the_other_vendors_claims_have_classes_too() -> None:
     amd, intel = {"gpu": {"model": "mi300x-192gb"}}, {"gpu": {"model": "gaudi3-128gb"}, "os": "other"}
-    pools = {
-        f"{vendor}-{allocation.lower()}": {
-            **pool,
-            "allocation": allocation,
-            "nodes": [f"{vendor}-{allocation.lower()}"],
+    for allocation, amd_way, intel_way, releases in (
+        ("devicePlugin", "amd.com/gpu", "habana.ai/gaudi", ["nfd", "rocm", "gaudi"]),
+        ("dra", "gpu.amd.com", "gaudi.intel.com", ["nfd", "rocm", "gaudi-dra"]),
+    ):
+        pools = {
+            "amd": {**amd, "allocation": allocation, "nodes": ["amd-1"]},
+            "intel": {**intel, "allocation": allocation, "nodes": ["intel-1"]},
         }
-        for vendor, pool in (("amd", amd), ("intel", intel))
-        for allocation in ("devicePlugin", "dra")
-    }
-    plan = planned(pools)
-    assert {one.name: one.resources | one.devices for one in plan.nodes} == {
-        "amd-deviceplugin": {"amd.com/gpu": 8},
-        "amd-dra": {"gpu.amd.com": 8},
-        "intel-deviceplugin": {"habana.ai/gaudi": 8},
-        "intel-dra": {"gaudi.intel.com": 8},
-    }
-    assert [one.key for one in plan.gpu_operator.releases] == ["nfd", "rocm", "gaudi", "gaudi-dra"]
+        plan = planned(pools)
+        found = {one.name: one.resources | one.devices for one in plan.nodes}
+        assert found == {"amd-1": {amd_way: 8}, "intel-1": {intel_way: 8}}
+        assert [one.key for one in plan.gpu_operator.releases] == releases
+
+
+def test_an_amd_node_outside_talos_gets_the_labels_by_which_its_device_config_finds_it() -> None:
+    plan = planned({"a": {"gpu": {"model": "mi300x-192gb"}, "os": "other", "nodes": {"n1": {"rack": "r1"}}}})
+    config = next(one for one in plan.gpu_operator.manifests if one.body["kind"] == "DeviceConfig")
+    ours = {key: value for key, value in config.body["spec"]["selector"].items() if key.startswith("gpu-platform/")}
+    assert ours.items() <= labels(plan, "n1").items()
+
+
+def test_partitions_multiply_devices_where_nodes_ask_for_them() -> None:
+    nodes = {"n1": {}, "n2": {"partition": {}}, "n3": {"state": "accepting"}}
+    pool = {"gpu": {"model": "mi300x-192gb"}, "os": "other", "partition": {"compute": "CPX", "memory": "NPS4"}}
+    plan = planned({"a": {**pool, "nodes": nodes}})
+    assert {one.name: one.resources["amd.com/gpu"] for one in plan.nodes} == {"n1": 64, "n2": 8, "n3": 8}
+    key = "dcm.amd.com/gpu-config-profile"
+    assert [labels(plan, name).get(key) for name in nodes] == ["cpx-nps4", "spx-nps1", None]
+    data = next(one for one in plan.gpu_operator.manifests if one.key == "amd-partitions").body["data"]
+    profiles = json.loads(data["config.json"])["gpu-config-profiles"]
+    assert profiles["cpx-nps4"] == {"profiles": [{"computePartition": "CPX", "memoryPartition": "NPS4"}]}
+    config = next(one for one in plan.gpu_operator.manifests if one.key == "a-device-config").body["spec"]
+    name = next(one for one in plan.gpu_operator.manifests if one.key == "amd-partitions").body["metadata"]["name"]
+    assert config["configManager"]["config"] == {"name": name}
+
+
+def test_operands_do_not_outlast_the_partitioning_and_feature_discovery_does() -> None:
+    """ROCm/gpu-operator docs/dcm: operands that tolerate its taint would not see the new devices."""
+    plan = planned({"a": {"gpu": {"model": "mi300x-192gb"}, "nodes": ["n1"]}})
+    config = next(one for one in plan.gpu_operator.manifests if one.body["kind"] == "DeviceConfig").body["spec"]
+    assert config["devicePlugin"]["devicePluginTolerations"] == []
+    assert "amd-dcm" in [one["key"] for one in values(plan, "nfd")["worker"]["tolerations"]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gpu_platform.planning import allocation, counters, inventory, partitions
+from gpu_platform.planning import allocation, counters, inventory, labels, partitions
 from gpu_platform.planning.mig import objects as mig
 from gpu_platform.planning.operators import amd, dra, gaudi, nfd, nvidia
 from gpu_platform.planning.sharing import objects as sharing
@@ -39,10 +39,6 @@ class Kind:
     labels: tuple[tuple[str, NodeLabels], ...] = ()
 
 
-def _allocation(_settings: Settings, pool: Pool, _node: Node) -> dict[str, str]:
-    return allocation.node_labels(pool)
-
-
 def _has(vendor: str, settings: Settings) -> bool:
     return bool(inventory.of_vendor(settings, vendor))
 
@@ -71,7 +67,7 @@ KINDS: dict[str, Kind] = {
         dra.values,
         ("gpu-operator",),
         vendor="nvidia",
-        labels=(("allocation", _allocation),),
+        labels=(("allocation", allocation.node_labels),),
     ),
     "rocm": Kind(
         partial(_has, "amd"),
@@ -80,10 +76,16 @@ KINDS: dict[str, Kind] = {
         (partitions.config_maps,),
         amd.device_configs,
         vendor="amd",
-        labels=(("partition", partitions.node_labels),),
+        labels=(("labels", labels.outside_talos), ("partition", partitions.node_labels)),
     ),
     "gaudi": Kind(partial(_counts, "intel"), gaudi.values, ("nfd",)),
-    "gaudi-dra": Kind(partial(_claims, "intel"), gaudi.dra_values, ("nfd",)),
+    "gaudi-dra": Kind(
+        partial(_claims, "intel"),
+        gaudi.dra_values,
+        ("nfd",),
+        vendor="intel",
+        labels=(("allocation", allocation.node_labels),),
+    ),
 }
 
 

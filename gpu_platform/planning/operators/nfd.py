@@ -17,6 +17,13 @@ def values(settings: Settings) -> dict[str, Any]:
     """Return the Helm values: the PCI classes that all vendors' rules need, on every node with accelerators."""
     classes = facts.table("catalog")["operator"]["nfd"]["pci_classes"]
     sources = {"pci": {"deviceClassWhitelist": classes, "deviceLabelFields": ["vendor"]}}
-    pools = inventory.accelerated(settings)
-    # The operator's own default tolerates NVIDIA's usual taint on every node.
-    return {"worker": {"config": {"sources": sources}, "tolerations": tolerations(pools.values(), TAINT)}}
+    # Where its worker leaves, the labels go by which operators know the node: it outlasts taints for a while.
+    amd = _for_a_while() if inventory.of_vendor(settings, "amd") else []
+    tolerated = tolerations(inventory.accelerated(settings).values(), TAINT, *amd)
+    return {"worker": {"config": {"sources": sources}, "tolerations": tolerated}}
+
+
+def _for_a_while() -> list[dict[str, str]]:
+    manager = facts.table("amd_partitions")["manager"]
+    taints = (manager["taint"], manager["unhealthy_taint"])
+    return [{"key": one["key"], "operator": "Exists", "effect": one["effect"]} for one in taints]

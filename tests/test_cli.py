@@ -88,6 +88,12 @@ def test_explain_names_installer_driver_and_what_is_off() -> None:
     assert "off, because cluster.phase is image" in text
 
 
+def test_what_render_writes_for_three_vendors_is_a_golden() -> None:
+    """Every value, object and label that a release of this program changes for existing stacks is seen in its diff."""
+    golden = PROJECT / "tests" / "golden" / "render.three-vendors.yaml"
+    assert run("render", FIXTURES / "valid" / "three-vendors.yaml").stdout == golden.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("stack", ["prod", "staging", "sandbox"])
 def test_what_check_says_of_the_projects_stacks_is_a_golden(stack: str) -> None:
     golden = PROJECT / "tests" / "golden" / f"check.{stack}.txt"

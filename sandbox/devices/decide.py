@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sandbox.devices import nvidia
+from sandbox.devices import amd, gaudi, nvidia
 from sandbox.devices.discovery import discover
-from sandbox.devices.hardware import DEVICES, NVIDIA, machine
+from sandbox.devices.hardware import AMD, DEVICES, HABANA, NVIDIA, machine
 
 if TYPE_CHECKING:
     from sandbox.devices.hardware import Card, Machine, Object
@@ -23,6 +23,10 @@ class Published:
     resources: dict[str, str] = field(default_factory=dict)
     # None: the operator has no business with the node; False: it tries and fails.
     ready: bool | None = None
+    slices: tuple[Object, ...] = ()
+
+
+_OTHERS = {AMD: amd.play, HABANA: gaudi.play}
 
 
 def decide(view: View, node: Object) -> Published:
@@ -37,6 +41,10 @@ def decide(view: View, node: Object) -> Published:
         return Published(discovered.labels)
     if here.card is None:
         return _silent(discovered.labels, f"the simulator does not know the model {here.model}")
+    if play := _OTHERS.get(here.card.pci["vendor"]):
+        done = play(view, here, here.card, discovered)
+        labels, notes = discovered.labels | done.labels, {DEVICES: done.sentence}
+        return Published(labels, notes, done.resources, slices=done.slices)
     if discovered.reason:
         return _silent(discovered.labels, discovered.reason)
     if here.card.pci["vendor"] != NVIDIA:

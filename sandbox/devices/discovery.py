@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from sandbox.devices import feature_rules
 from sandbox.devices.placement import ENFORCE, admits_privileged, spelled, untolerated
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Discovered:
 
 
 def discover(view: View, machine: Machine) -> Discovered:
-    """Return what a worker on this machine publishes."""
+    """Return what a worker on this machine publishes, and what the master's rules add."""
     obstacle = next(_obstacles(view, machine), None)
     if obstacle:
         return Discovered(reason=obstacle)
@@ -41,6 +42,14 @@ def discover(view: View, machine: Machine) -> Discovered:
     core = _section(config, "core")
     if core.get("noPublish"):
         return Discovered(reason="the NFD worker's configuration says core.noPublish")
+    found = _sources(config, core, machine)
+    # Rules see every PCI device: the whitelist is about the worker's own labels.
+    rules = view.others.rules if _enabled(core.get("featureSources") or ["all"], "pci") else ()
+    return Discovered(found.labels | feature_rules.labels(rules, machine), found.reason)
+
+
+def _sources(config: Object, core: Object, machine: Machine) -> Discovered:
+    """Return the labels of the worker's own sources, or why its cards are not among them."""
     sources = core.get("labelSources") or ["all"]
     labels = _system(machine) if _enabled(sources, "system") else {}
     labels |= (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ EXTENSIONS, MODULES, RELEASE, FAILURE = (
 # Set by the simulator: one sentence for people.
 DEVICES = PREFIX + "devices"
 
-NVIDIA = "10de"
+NVIDIA, AMD, HABANA = "10de", "1002", "1da3"
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,9 @@ class Card:
     open: bool = False
     mig: bool = False
     slices: int = 7
+    # Of AMD cards: compute units, and the memory modes that each compute mode goes with.
+    units: int = 0
+    modes: dict[str, list[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class Machine:
     failure: str
     # Whether the cluster hands out nvidia.com/gpu of this node at this moment.
     handed_out: bool = False
+    # The names of all that the cluster hands out of it.
+    extended: tuple[str, ...] = ()
 
     @property
     def card(self) -> Card | None:
@@ -89,4 +94,5 @@ def machine(node: Object) -> Machine:
         modules=tuple(json.loads(notes.get(MODULES) or "[]")),
         failure=notes.get(FAILURE, ""),
         handed_out="nvidia.com/gpu" in (status.get("allocatable") or {}),
+        extended=tuple(status.get("allocatable") or ()),
     )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 
-from sandbox.devices import operator
+from sandbox.devices import operator, others, slices
 from sandbox.devices.decide import Published, decide
 from sandbox.devices.view import View, worker_config_name
 from sandbox.kube import ApiError
@@ -53,6 +53,8 @@ class Simulator:
         present = {node["metadata"]["uid"]: node["metadata"]["name"] for node in nodes}
         self._applied = {uid: kept for uid, kept in self._applied.items() if uid in present}
         failing = [present[uid] for uid, (_, said) in self._applied.items() if said.ready is False]
+        told = [one for _, said in self._applied.values() for one in said.slices]
+        wrote.append(slices.publish(self._kube, told, MANAGER))
         return any([*wrote, self._runtime_classes(view), self._report(view, failing), self._clean_up(view)])
 
     def _visit(self, node: Object, view: View) -> bool:
@@ -81,6 +83,7 @@ class Simulator:
             worker_config=self._worker_config(worker) if worker else None,
             operator=deployment,
             policies=tuple(self._policies()),
+            others=others.look(self._kube),
         )
         return replace(view, mig_library=self._mig_library(view))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sandbox.devices.others import Others
+
 if TYPE_CHECKING:
     from sandbox.devices.hardware import Object
 
@@ -22,6 +24,7 @@ class View:
     policies: tuple[Object, ...] = ()
     # The MIG manager's configuration, None where the ConfigMap that the policy names is not there.
     mig_library: str | None = None
+    others: Others = field(default_factory=Others)
 
     @property
     def policy(self) -> Object | None:

@@ -30,12 +30,12 @@ class Cluster:
         self._owned: set[str] = set()
 
     def items(self, _api: str, plural: str, **_query: str) -> list[Object]:
-        return [self.node] if plural == "nodes" else self.lists[plural]
+        return [self.node] if plural == "nodes" else self.lists.get(plural, [])
 
     def get(self, _api: str, plural: str, *_where: str | None) -> Object:
         if plural == "configmaps":
             return {"data": {"nfd-worker.conf": WORKER_CONFIG}}
-        if not self.lists[plural]:
+        if not self.lists.get(plural):
             raise ApiError(404, "not found")
         return {"items": self.lists[plural]}
 

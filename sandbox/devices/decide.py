@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sandbox.devices import amd, gaudi, nvidia
+from sandbox.devices import amd, dra, gaudi, nvidia
 from sandbox.devices.discovery import discover
-from sandbox.devices.hardware import AMD, DEVICES, HABANA, NVIDIA, machine
+from sandbox.devices.hardware import AMD, DEVICES, HABANA, machine
+from sandbox.devices.sharing import PluginError
+from sandbox.devices.slices import slice_of
 
 if TYPE_CHECKING:
     from sandbox.devices.hardware import Card, Machine, Object
+    from sandbox.devices.partition import Cut
     from sandbox.devices.view import View
 
 
@@ -47,23 +50,42 @@ def decide(view: View, node: Object) -> Published:
         return Published(labels, notes, done.resources, slices=done.slices)
     if discovered.reason:
         return _silent(discovered.labels, discovered.reason)
-    if here.card.pci["vendor"] != NVIDIA:
-        return _silent(discovered.labels, f"the simulator plays no operator for {here.card.product}")
-    return _operated(view, here, here.card, discovered.labels)
+    return _nvidia(view, here, here.card, discovered.labels)
 
 
-def _operated(view: View, here: Machine, card: Card, discovered: dict[str, str]) -> Published:
+def _nvidia(view: View, here: Machine, card: Card, discovered: dict[str, str]) -> Published:
+    """Return what the operator and the DRA driver, each for itself, publish of a machine's cards."""
+    cut = nvidia.partition(view, view.policy, here, card) if view.policy else None
+    operated = _operated(view, here, card, discovered, cut)
+    claims = dra.claims(view, here, card, operated.labels, cut.gpus if cut else ())
+    if claims is None:
+        return operated
+    if not claims.devices:
+        return replace(operated, annotations={DEVICES: claims.trouble})
+    told = slice_of(dra.DRIVER, here.name, list(claims.devices))
+    sentence = f"{len(claims.devices)} devices published for claims"
+    if operated.resources:
+        sentence = f"handed out twice: {operated.annotations[DEVICES]}, and {sentence}"
+    return replace(operated, annotations={DEVICES: sentence}, slices=(told,))
+
+
+def _operated(view: View, here: Machine, card: Card, discovered: dict[str, str], cut: Cut | None) -> Published:
     if reason := nvidia.obstacle(view, here, card, discovered):
         tries = nvidia.recognised(discovered) and view.policy is not None
         return Published(discovered, {DEVICES: reason}, ready=False if tries else None)
     policy = view.policy
     assert policy is not None  # noqa: S101 - without one there is an obstacle
-    cut = nvidia.partition(view, policy, here, card)
-    resources = nvidia.resources(policy, here, cut)
+    labels = discovered | nvidia.labels(policy, here, card, cut)
+    try:
+        shared = nvidia.resources(view, policy, here, cut)
+    except PluginError as error:
+        return Published(labels, {DEVICES: f"the device plugin does not start: {error}"}, ready=False)
     sentence = cut.sentence if cut else f"{here.count} GPUs published"
-    if not resources and not cut:
-        sentence = "devicePlugin.enabled is false: no nvidia.com/gpu is handed out"
-    return Published(discovered | nvidia.labels(policy, here, card, cut), {DEVICES: sentence}, resources, ready=True)
+    if shared.sentence:
+        sentence = f"{sentence}, {shared.sentence}"
+    if not nvidia.deployed(policy, here, "device-plugin"):
+        sentence = "no device plugin runs here: no nvidia.com/gpu is handed out"
+    return Published(labels | shared.labels, {DEVICES: sentence}, shared.resources, ready=True)
 
 
 def _silent(labels: dict[str, str], reason: str) -> Published:

@@ -21,6 +21,7 @@ MANAGER = "device-simulator"
 PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0
 # The share of a core that looking may take where nothing changes, however many nodes there are.
 SHARE = 0.03
+_DRA = "app.kubernetes.io/name=dra-driver-nvidia-gpu"
 _NVIDIA, _NODE_API, _CRD_API = "nvidia.com/v1", "node.k8s.io/v1", "apiextensions.k8s.io/v1"
 
 
@@ -83,17 +84,20 @@ class Simulator:
             worker_config=self._worker_config(worker) if worker else None,
             operator=deployment,
             policies=tuple(self._policies()),
+            dra_plugin=_first(self._kube.items("apps/v1", "daemonsets", labelSelector=_DRA)),
             others=others.look(self._kube),
         )
-        return replace(view, mig_library=self._mig_library(view))
+        layouts, plugin = (self._config_of(view, section) for section in ("migManager", "devicePlugin"))
+        return replace(view, mig_library=(layouts or {}).get("config.yaml"), plugin_configs=plugin)
 
-    def _mig_library(self, view: View) -> str | None:
-        spec = ((view.policy or {}).get("spec") or {}).get("migManager") or {}
+    def _config_of(self, view: View, section: str) -> dict[str, str] | None:
+        """Return the data of the ConfigMap that a section of the policy names; None where it is not there."""
+        spec = ((view.policy or {}).get("spec") or {}).get(section) or {}
         name = (spec.get("config") or {}).get("name")
         if not name or view.operator is None:
             return None
         found = self._absent_is_none("v1", "configmaps", view.operator["metadata"]["namespace"], name)
-        return (found.get("data") or {}).get("config.yaml") if found else None
+        return (found.get("data") or {}) if found else None
 
     def _worker_config(self, worker: Object) -> str | None:
         source = worker_config_name(worker)

@@ -9,6 +9,7 @@ from sandbox.devices.discovery import FEATURE
 from sandbox.devices.image import obstacles as image_obstacles
 from sandbox.devices.partition import Cut, cut
 from sandbox.devices.placement import ENFORCE, admits_privileged, spelled, untolerated
+from sandbox.devices.sharing import Shared, share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,8 @@ _OPERANDS = {
 # A section without `enabled` counts as on for these, as off for the rest (api/nvidia/v1 of the operator).
 _ON_BY_DEFAULT = {"driver", "toolkit", "devicePlugin", "dcgmExporter", "gfd", "migManager", "dcgm"}
 _NO_SYMLINKS = "DISABLE_DEV_CHAR_SYMLINK_CREATION"
-_TRUE = "true"
+_TRUE, _FALSE = "true", "false"
+_DEPLOY = "nvidia.com/gpu.deploy."
 
 
 def enabled(policy: Object, section: str) -> bool:
@@ -102,14 +104,20 @@ def _talos(policy: Object) -> Iterator[str]:
         yield f"validator.driver.env lacks {_NO_SYMLINKS}=true: the driver validation loops on /dev/char"
 
 
+def deployed(policy: Object, machine: Machine, operand: str) -> bool:
+    """Tell whether an operand runs on a machine: it is on, and the machine does not opt out of it."""
+    return enabled(policy, _OPERANDS[operand]) and machine.labels.get(f"{_DEPLOY}{operand}") != _FALSE
+
+
 def labels(policy: Object, machine: Machine, card: Card, done: Cut | None) -> dict[str, str]:
     """Return the labels of a GPU node whose operands run; `done` is what became of its request for slices."""
     found = {PRESENT: _TRUE, "nvidia.com/gpu.deploy.operator-validator": _TRUE}
     for label, section in _OPERANDS.items():
         on = enabled(policy, section) and (section != "migManager" or card.mig)
-        found |= {f"nvidia.com/gpu.deploy.{label}": _TRUE} if on else {}
+        # The operator leaves a label alone that somebody else has set (controllers/state_manager.go).
+        found |= {f"{_DEPLOY}{label}": _TRUE} if on and machine.labels.get(f"{_DEPLOY}{label}") != _FALSE else {}
     found |= {"nvidia.com/mig.config.state": done.state} if done else {}
-    if not enabled(policy, "gfd"):
+    if not deployed(policy, machine, "gpu-feature-discovery"):
         return found
     return found | {
         "nvidia.com/gpu.product": card.product,
@@ -118,7 +126,7 @@ def labels(policy: Object, machine: Machine, card: Card, done: Cut | None) -> di
         "nvidia.com/gpu.family": card.family,
         "nvidia.com/gpu.replicas": "1",
         "nvidia.com/mig.capable": str(card.mig).lower(),
-        "nvidia.com/mig.strategy": _strategy(policy),
+        "nvidia.com/mig.strategy": strategy(policy),
     }
 
 
@@ -128,7 +136,7 @@ def partition(view: View, policy: Object, machine: Machine, card: Card) -> Cut |
     From 0.13 on it waits for systemd, which Talos lacks (mig-parted#356). A node that asks for nothing stays whole.
     """
     manager = _section(policy, "migManager")
-    if not (card.mig and enabled(policy, "migManager")):
+    if not (card.mig and deployed(policy, machine, "mig-manager")):
         return None
     found = re.match(r"v?(\d+)\.(\d+)", str(manager.get("version") or ""))
     hangs = machine.system == "talos" and not (found and (int(found[1]), int(found[2])) < (0, 13))
@@ -137,18 +145,21 @@ def partition(view: View, policy: Object, machine: Machine, card: Card) -> Cut |
         return Cut("pending" if hangs else "success", whole, f"{machine.count} GPUs published")
     if hangs:
         return Cut("pending", whole, "the MIG manager hangs: it waits for systemd, which Talos lacks")
-    return cut(view.mig_library, wanted, card, machine.count, _strategy(policy))
+    return cut(view.mig_library, wanted, card, machine.count, strategy(policy))
 
 
-def _strategy(policy: Object) -> str:
+def strategy(policy: Object) -> str:
+    """Return how slices are called: mixed, single or none."""
     return str(_section(policy, "mig").get("strategy") or "single")
 
 
-def resources(policy: Object, machine: Machine, done: Cut | None) -> dict[str, str]:
-    """Return what the device plugin makes allocatable."""
-    if not enabled(policy, "devicePlugin"):
-        return {}
-    return done.resources if done else {RESOURCE: str(machine.count)}
+def resources(view: View, policy: Object, machine: Machine, done: Cut | None) -> Shared:
+    """Return what the device plugin makes allocatable; raises PluginError where it does not start."""
+    if not deployed(policy, machine, "device-plugin"):
+        return Shared({})
+    unshared = done.resources if done else {RESOURCE: str(machine.count)}
+    named = _section(_section(policy, "devicePlugin"), "config")
+    return share(view.plugin_configs, named, machine.labels, strategy(policy), unshared)
 
 
 def _section(parent: Object, key: str) -> Object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from sandbox.devices.hardware import Card
 
 WHOLE = "nvidia.com/gpu"
+# The profiles of each card, None for one that is not cut.
+Gpus = tuple["tuple[str, ...] | None", ...]
+# What the driver keeps of a slice's memory for itself, MiB (1g.5gb of an A100 has 4864).
+_KEPT = 256
 _PROFILE = re.compile(r"(\d)g\.(\d+)gb([+-](?:me|me\.all|gfx))?")
 _ENTRY = {"device-filter", "devices", "mig-enabled", "mig-devices"}
 
@@ -28,6 +32,7 @@ class Cut:
     state: str
     resources: dict[str, str] = field(default_factory=dict)
     sentence: str = ""
+    gpus: Gpus = ()
 
 
 def cut(library: str | None, wanted: str, card: Card, count: int, strategy: str) -> Cut:
@@ -36,8 +41,19 @@ def cut(library: str | None, wanted: str, card: Card, count: int, strategy: str)
         gpus = _assign(_entries(library, wanted), card, count)
     except CutError as error:
         return Cut("failed", {WHOLE: str(count)}, f"the MIG manager fails, the cards stay whole: {error}")
+    return replace(_handed_out(gpus, strategy), gpus=tuple(None if one is None else tuple(one) for one in gpus))
+
+
+def memory(card: Card, profile: str) -> int:
+    """Return the memory of a slice in MiB as the driver tells it, below what its name says."""
+    lanes = 8 if card.slices == 7 else card.slices
+    part = _part(card, profile, lanes)
+    return card.memory * (part[1] if part else lanes) // lanes - _KEPT
+
+
+def _handed_out(gpus: list[list[str] | None], strategy: str) -> Cut:
     if strategy == "none":
-        return Cut("success", {WHOLE: str(count)}, "MIG strategy none: slices are not handed out")
+        return Cut("success", {WHOLE: str(len(gpus))}, "MIG strategy none: slices are not handed out")
     if strategy == "single":
         return _single(gpus)
     found: Counter[str] = Counter()

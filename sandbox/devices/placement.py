@@ -27,6 +27,28 @@ def untolerated(machine: Machine, tolerations: Iterable[Object]) -> Object | Non
     return None
 
 
+def selected(pod: Object, labels: dict[str, str]) -> bool:
+    """Tell whether a pod's node selector and required node affinity choose a node with these labels."""
+    if any(labels.get(key) != value for key, value in (pod.get("nodeSelector") or {}).items()):
+        return False
+    affinity = (pod.get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
+    terms = required["nodeSelectorTerms"] if required else None
+    return terms is None or any(_matches(term, labels) for term in terms)
+
+
+def _matches(term: Object, labels: dict[str, str]) -> bool:
+    """Tell whether every expression of one term holds; a term without any chooses nothing."""
+    expressions = term.get("matchExpressions") or ()
+    held = {
+        "In": lambda one: labels.get(one["key"]) in one["values"],
+        "NotIn": lambda one: labels.get(one["key"]) not in one["values"],
+        "Exists": lambda one: one["key"] in labels,
+        "DoesNotExist": lambda one: one["key"] not in labels,
+    }
+    return bool(expressions) and all(held[one["operator"]](one) for one in expressions)
+
+
 def spelled(taint: Object) -> str:
     """Return a taint as kubectl writes it."""
     value = f"={taint['value']}" if taint.get("value") else ""

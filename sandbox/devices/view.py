@@ -24,6 +24,10 @@ class View:
     policies: tuple[Object, ...] = ()
     # The MIG manager's configuration, None where the ConfigMap that the policy names is not there.
     mig_library: str | None = None
+    # The device plugin's configurations by key, None where the ConfigMap that the policy names is not there.
+    plugin_configs: dict[str, str] | None = None
+    # The DaemonSet of NVIDIA's DRA driver.
+    dra_plugin: Object | None = None
     others: Others = field(default_factory=Others)
 
     @property

@@ -55,7 +55,7 @@ class Simulator:
         self._applied = {uid: kept for uid, kept in self._applied.items() if uid in present}
         failing = [present[uid] for uid, (_, said) in self._applied.items() if said.ready is False]
         told = [one for _, said in self._applied.values() for one in said.slices]
-        wrote.append(slices.publish(self._kube, told, MANAGER))
+        wrote += [slices.publish(self._kube, told, MANAGER), others.clean_up(self._kube, view.others)]
         return any([*wrote, self._runtime_classes(view), self._report(view, failing), self._clean_up(view)])
 
     def _visit(self, node: Object, view: View) -> bool:

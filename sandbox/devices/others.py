@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # What spec.configManager mounts where it names nothing (ROCm/gpu-operator v1.5.1, internal/configmanager).
 DEFAULT_LIBRARY = "default-dcm-config"
-_APPS = "apps/v1"
+_APPS, _AMD_API = "apps/v1", "amd.com/v1alpha1"
 _MASTER = "app.kubernetes.io/name=node-feature-discovery,role=master"
 _AMD = "app.kubernetes.io/part-of=amd-gpu,control-plane=controller-manager"
 _GAUDI = "app.kubernetes.io/name=habana-ai-operator,control-plane=controller-manager"
@@ -47,7 +47,7 @@ class Outcome:
 
 def look(kube: Kube) -> Others:
     """Return what the cluster holds now; what nobody installed costs one question."""
-    configs = _listed(kube, "amd.com/v1alpha1", "deviceconfigs") or []
+    configs = _listed(kube, _AMD_API, "deviceconfigs") or []
     policies = _listed(kube, "habanalabs.habana.ai/v1", "clusterpolicies") or []
     return Others(
         rules=tuple(_rules(kube)),
@@ -60,6 +60,18 @@ def look(kube: Kube) -> Others:
         gaudi_policies=tuple(policies),
         gaudi_plugin=_first(kube, "daemonsets", fieldSelector=_GAUDI_PLUGIN),
     )
+
+
+def clean_up(kube: Kube, seen: Others) -> bool:
+    """Play the pre-delete hook of AMD's chart: its pod would remove every DeviceConfig."""
+    if seen.amd_operator is None:
+        return False
+    space = seen.amd_operator["metadata"]["namespace"]
+    if _absent_is_none(kube, "batch/v1", "jobs", space, "delete-leftover-deviceconfigs") is None:
+        return False
+    for one in seen.device_configs:
+        kube.delete(_AMD_API, "deviceconfigs", one["metadata"]["namespace"], one["metadata"]["name"])
+    return bool(seen.device_configs)
 
 
 def available(deployment: Object | None) -> bool:

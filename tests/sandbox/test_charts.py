@@ -24,6 +24,7 @@ OFF: Object = {"nfd": {"enabled": False}}
 PUBLISHED = {
     "gpu-operator": "gpu-operator-v26.7.0.yaml",
     "node-feature-discovery": "node-feature-discovery-0.19.0.yaml",
+    "gpu-operator-charts": "gpu-operator-charts-v1.5.1.yaml",
 }
 POLICY_DEFINITION = "nvidia-gpu-operator-v26.7.0/nvidia.com_clusterpolicies.yaml"
 EVERYTHING: Object = {
@@ -76,7 +77,11 @@ def definitions(directory: Path) -> dict[str, Object]:
 @needs_published
 @pytest.mark.parametrize(
     ("chart", "crds"),
-    [("gpu-operator", "nvidia-gpu-operator-v26.7.0"), ("node-feature-discovery", "node-feature-discovery-v0.19.0")],
+    [
+        ("gpu-operator", "nvidia-gpu-operator-v26.7.0"),
+        ("node-feature-discovery", "node-feature-discovery-v0.19.0"),
+        ("gpu-operator-charts", "rocm-gpu-operator-v1.5.1"),
+    ],
 )
 def test_definitions_have_the_published_identity_and_no_field_of_their_own(chart: str, crds: str) -> None:
     published = definitions(SCHEMAS / "crds" / crds)

@@ -118,7 +118,6 @@ def test_the_policy_does_not_fit_talos(path: str, value: Any, reason: str) -> No
         (node("b200-sxm-180gb", extensions=(PROPRIETARY, TOOLKIT, FABRIC)), "needs open kernel modules"),
         (node("b200-sxm-180gb"), "module ib_umad is not loaded"),
         (node("h101"), "does not know the model h101"),
-        (node("mi300x-192gb"), "plays no operator for AMD_Instinct_MI300X_OAM"),
         (node(more={FAILURE: "the machine does not boot: no such schematic"}), "does not boot"),
     ],
 )

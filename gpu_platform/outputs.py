@@ -131,7 +131,7 @@ class OperatorOutput(Contract):
     version: str
     namespace: str
     required_values: dict[str, Any]
-    needs: list[str] = Field(default_factory=list)
+    needs: dict[str, str] = Field(default_factory=dict)
 
 
 class PlatformOutputs(Contract):

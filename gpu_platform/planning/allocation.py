@@ -42,7 +42,12 @@ def node_labels(_settings: Settings, pool: Pool, _node: Node) -> dict[str, str]:
 
 
 def findings(settings: Settings) -> Iterator[Finding]:
-    """Yield pools of a vendor whose device plugin cannot be kept off the nodes of others."""
+    """Yield Gaudi pools that its operator cannot serve, and those that it cannot be kept off."""
+    for name, pool in inventory.of_vendor(settings, "intel").items():
+        if pool.taints and pool.allocation == "devicePlugin" and pool.os != "talos":
+            message = "pods of the Gaudi operator tolerate no taints: none would be handed out here"
+            fix = "leave taints out, or write allocation: dra, whose driver tolerates them"
+            yield finding("GPU-019", f"inventory.pools.{name}.taints", message, fix)
     claimed, pools = dra_pools(settings, "intel"), inventory.of_vendor(settings, "intel")
     if claimed and len(claimed) < len(pools):
         counted = next(name for name in pools if name not in claimed)

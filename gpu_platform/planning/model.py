@@ -189,7 +189,7 @@ class OperatorPlan:
     version: str
     namespace: str
     required_values: dict[str, Any] = field(default_factory=dict)
-    needs: tuple[str, ...] = ()
+    needs: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -38,8 +38,14 @@ def pair(one: Partition | None) -> tuple[str, str]:
 
 def devices(pool: Pool, node: Node) -> int:
     """Return how many devices a node of AMD or Gaudi cards hands out."""
-    compute = pair(chosen(pool, node) if inventory.state(node)["patched"] else None)[0]
+    asked = chosen(pool, node) if inventory.state(node)["patched"] and _works(pool) else None
+    compute = pair(asked)[0]
     return inventory.per_node(pool) * int(_model(pool).get("devices", {}).get(compute, 1))
+
+
+def _works(pool: Pool) -> bool:
+    """Tell whether the manager that partitions cards is known to start on the pool's operating system."""
+    return pool.os != "talos" or bool(facts.table("amd_partitions")["manager"]["talos"])
 
 
 def profile(one: Partition) -> str:
@@ -103,6 +109,6 @@ def findings(settings: Settings) -> Iterator[Finding]:
             elif "/".join(pair(one)) not in pairs:
                 message = f"{what} has no {one.compute} with {one.memory}"
                 yield finding("GPU-012", where, message, f"choose from {', '.join(pairs)}")
-            elif one.memory != "NPS1" and pool.os == "talos":
-                message = f"{one.memory} needs the driver to be loaded anew, which no container may do on Talos"
-                yield finding("GPU-017", where, message, "try it on one node first, or write memory: NPS1")
+            elif pair(one) != WHOLE and not _works(pool):
+                message = "the device config manager wants directories of systemd, which Talos lacks: cards stay whole"
+                yield finding("GPU-017", where, message, "leave it out, or use nodes of another system (os: other)")

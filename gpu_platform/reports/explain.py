@@ -24,7 +24,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
         "classes": {one.name: _class(plan, one) for one in plan.image.classes},
         "operators": {one.name: f"{one.manage} {one.version} in {one.namespace}" for one in plan.operators},
         "gpus": dict(_gpus(plan)),
-        "needs": {need: f"by {one.name}" for one in plan.operators for need in one.needs},
+        "needs": {need: f"for {one.name}: {why}" for one in plan.operators for need, why in one.needs.items()},
         "off": {one.part: one.reason for one in plan.off},
         "defaults": dict(reasons(plan)),
     }

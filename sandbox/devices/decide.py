@@ -83,6 +83,8 @@ def _operated(view: View, here: Machine, card: Card, discovered: dict[str, str],
     sentence = cut.sentence if cut else f"{here.count} GPUs published"
     if shared.sentence:
         sentence = f"{sentence}, {shared.sentence}"
+    if shared.suffix and "nvidia.com/gpu.product" in labels:
+        labels["nvidia.com/gpu.product"] += "-SHARED"
     if not nvidia.deployed(policy, here, "device-plugin"):
         sentence = "no device plugin runs here: no nvidia.com/gpu is handed out"
     return Published(labels | shared.labels, {DEVICES: sentence}, shared.resources, ready=True)

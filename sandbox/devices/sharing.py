@@ -25,6 +25,8 @@ class Shared:
     resources: dict[str, str]
     labels: dict[str, str] = field(default_factory=dict)
     sentence: str = ""
+    # Whether the same name stands for less than it used to: then the product is called -SHARED.
+    suffix: bool = False
 
 
 def share(
@@ -79,9 +81,12 @@ def _apply(mode: str, sharing: Object, resources: dict[str, str]) -> Shared:
         most = max(most, times)
         renamed = f"{name}.shared" if sharing.get("renameByDefault") and times > 1 else name
         found[renamed] = str(int(count) * times)
-    labels = {"nvidia.com/gpu.replicas": str(most)}
+    if most == 1:
+        return Shared(found)
+    strategy = "mps" if mode == "mps" else "time-slicing"
+    labels = {"nvidia.com/gpu.replicas": str(most), "nvidia.com/gpu.sharing-strategy": strategy}
     labels |= {"nvidia.com/mps.capable": "true"} if mode == "mps" else {}
-    return Shared(found, labels, f"shared by {mode}")
+    return Shared(found, labels, f"shared by {strategy}", suffix=not sharing.get("renameByDefault"))
 
 
 def _replicas(one: dict[str, Any]) -> int:

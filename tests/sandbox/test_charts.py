@@ -23,6 +23,7 @@ from tests.sandbox.closed_schema import troubles
 OFF: Object = {"nfd": {"enabled": False}}
 PUBLISHED = {
     "gpu-operator": "gpu-operator-v26.7.0.yaml",
+    "dra-driver-nvidia-gpu": "dra-driver-nvidia-gpu-0.4.1.yaml",
     "node-feature-discovery": "node-feature-discovery-0.19.0.yaml",
     "gpu-operator-charts": "gpu-operator-charts-v1.5.1.yaml",
 }
@@ -81,6 +82,7 @@ def definitions(directory: Path) -> dict[str, Object]:
         ("gpu-operator", "nvidia-gpu-operator-v26.7.0"),
         ("node-feature-discovery", "node-feature-discovery-v0.19.0"),
         ("gpu-operator-charts", "rocm-gpu-operator-v1.5.1"),
+        ("dra-driver-nvidia-gpu", "dra-driver-nvidia-gpu-v0.4.1"),
     ],
 )
 def test_definitions_have_the_published_identity_and_no_field_of_their_own(chart: str, crds: str) -> None:

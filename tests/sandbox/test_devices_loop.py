@@ -29,7 +29,9 @@ class Cluster:
         self.writes: list[str] = []
         self._owned: set[str] = set()
 
-    def items(self, _api: str, plural: str, **_query: str) -> list[Object]:
+    def items(self, _api: str, plural: str, **query: str) -> list[Object]:
+        if "dra-driver" in query.get("labelSelector", ""):
+            return []
         return [self.node] if plural == "nodes" else self.lists.get(plural, [])
 
     def get(self, _api: str, plural: str, *_where: str | None) -> Object:

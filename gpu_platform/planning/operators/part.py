@@ -35,7 +35,7 @@ def plan_operators(settings: Settings) -> tuple[OperatorPlan, ...]:
             version=version(name, operator),
             namespace=namespace(name, operator),
             required_values=KINDS[name].values(settings) if operator.manage == "existing" else {},
-            needs=tuple(catalogued(name).get("needs", ())),
+            needs=dict(catalogued(name).get("needs", {})),
         )
         for name, operator in wanted(settings).items()
     )

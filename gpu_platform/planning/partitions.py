@@ -48,26 +48,35 @@ def _works(pool: Pool) -> bool:
     return pool.os != "talos" or bool(facts.table("amd_partitions")["manager"]["talos"])
 
 
-def profile(one: Partition) -> str:
-    """Return the name of a pair for the device config manager."""
-    return "-".join(pair(one)).lower()
+def profile(one: tuple[str, str], count: int) -> str:
+    """Return the name of a pair for the device config manager, on nodes with so many cards."""
+    return f"{'-'.join(one)}-{count}".lower()
 
 
 def node_labels(_settings: Settings, pool: Pool, node: Node) -> dict[str, str]:
     """Return the label by which a node asks for its partitions; {} where nobody speaks of them."""
     one = chosen(pool, node)
-    return {facts.table("amd_partitions")["manager"]["request"]: profile(one)} if one else {}
+    request = facts.table("amd_partitions")["manager"]["request"]
+    return {request: profile(pair(one), inventory.per_node(pool))} if one else {}
 
 
 def data(settings: Settings) -> dict[str, str]:
-    """Return the manager's configuration: every pair that any model knows, so that shipping it changes nothing."""
+    """Return the manager's configuration: every pair that any model knows, so that shipping it changes nothing.
+
+    A profile says of how many cards it speaks, and the manager refuses it where a node has others.
+    """
     pairs = {tuple(one.split("/")) for row in facts.table("amd_partitions")["model"].values() for one in row["pairs"]}
+    counts = sorted({inventory.per_node(pool) for pool in _pools(settings)})
     profiles = {
-        # Without a number a profile is for all cards of a node.
-        f"{compute}-{memory}".lower(): {"profiles": [{"computePartition": compute, "memoryPartition": memory}]}
+        profile((compute, memory), count): {
+            "skippedGPUs": {"ids": []},
+            "profiles": [{"computePartition": compute, "memoryPartition": memory, "numGPUsAssigned": count}],
+        }
         for compute, memory in sorted(pairs)
+        for count in counts
     }
-    return {FILE: json.dumps({"gpu-config-profiles": profiles}, indent=2)} if _pools(settings) else {}
+    content = {"gpu-config-profiles": profiles, "gpuClientSystemdServices": {"names": []}}
+    return {FILE: json.dumps(content, indent=2) + "\n"}
 
 
 def config_maps(settings: Settings) -> Iterator[tuple[str, str, dict[str, str]]]:

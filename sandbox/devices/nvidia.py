@@ -159,7 +159,8 @@ def resources(view: View, policy: Object, machine: Machine, done: Cut | None) ->
         return Shared({})
     unshared = done.resources if done else {RESOURCE: str(machine.count)}
     named = _section(_section(policy, "devicePlugin"), "config")
-    return share(view.plugin_configs, named, machine.labels, strategy(policy), unshared)
+    sliced = bool(done and any(done.gpus))
+    return share(view.plugin_configs, named, machine.labels, strategy(policy), unshared, sliced=sliced)
 
 
 def _section(parent: Object, key: str) -> Object:

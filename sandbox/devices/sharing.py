@@ -30,7 +30,13 @@ class Shared:
 
 
 def share(
-    data: dict[str, str] | None, named: Object, labels: dict[str, str], strategy: str, resources: dict[str, str]
+    data: dict[str, str] | None,
+    named: Object,
+    labels: dict[str, str],
+    strategy: str,
+    resources: dict[str, str],
+    *,
+    sliced: bool = False,
 ) -> Shared:
     """Return what becomes of `resources`; `named` is the policy's name and default, `data` the ConfigMap's content.
 
@@ -46,6 +52,8 @@ def share(
         return Shared(resources)
     if mode == "mps" and strategy == "mixed":
         raise PluginError("MPS is not supported with MIG strategy mixed")
+    if mode == "mps" and sliced:
+        raise PluginError("MPS is not supported on MIG devices")
     return _apply(mode, sharing, resources)
 
 

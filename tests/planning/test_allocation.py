@@ -119,10 +119,11 @@ def test_partitions_multiply_devices_where_nodes_ask_for_them() -> None:
     plan = planned({"a": {**pool, "nodes": nodes}})
     assert {one.name: one.resources["amd.com/gpu"] for one in plan.nodes} == {"n1": 64, "n2": 8, "n3": 8}
     key = "dcm.amd.com/gpu-config-profile"
-    assert [labels(plan, name).get(key) for name in nodes] == ["cpx-nps4", "spx-nps1", None]
+    assert [labels(plan, name).get(key) for name in nodes] == ["cpx-nps4-8", "spx-nps1-8", None]
     data = next(one for one in plan.gpu_operator.manifests if one.key == "amd-partitions").body["data"]
     profiles = json.loads(data["config.json"])["gpu-config-profiles"]
-    assert profiles["cpx-nps4"] == {"profiles": [{"computePartition": "CPX", "memoryPartition": "NPS4"}]}
+    stated = {"computePartition": "CPX", "memoryPartition": "NPS4", "numGPUsAssigned": 8}
+    assert profiles["cpx-nps4-8"] == {"skippedGPUs": {"ids": []}, "profiles": [stated]}
     config = next(one for one in plan.gpu_operator.manifests if one.key == "a-device-config").body["spec"]
     name = next(one for one in plan.gpu_operator.manifests if one.key == "amd-partitions").body["metadata"]["name"]
     assert config["configManager"]["config"] == {"name": name}

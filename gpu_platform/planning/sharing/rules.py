@@ -66,12 +66,12 @@ def _choice(settings: Settings, where: str, pool: Pool, nodes: list[Node], way: 
 
 
 def _mps(settings: Settings, where: str, pool: Pool, nodes: list[Node], way: str) -> Iterator[Finding]:
-    """MPS and MIG: the device plugin does not start under strategy mixed, and skips slices under single."""
+    """MPS and MIG: the device plugin starts neither under strategy mixed nor with slices."""
     if settings.gpu and settings.gpu.mig.layouts and strategy(settings) == "mixed":
         message = f"way {way} is MPS, and under gpu.mig.strategy mixed the device plugin does not start with it"
         yield finding("GPU-007", where, message, "write mode: timeSlicing, or gpu.mig.strategy: single")
     elif any(layout_of(pool, node) for node in nodes):
-        message = f"way {way} is MPS, which skips slices, and nodes here are cut"
+        message = f"way {way} is MPS, with which the device plugin does not start where cards are cut, as here"
         yield finding("GPU-007", where, message, "write mode: timeSlicing, or leave mig out")
 
 

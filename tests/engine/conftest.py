@@ -11,6 +11,7 @@ from sandbox.build import ensure
 from sandbox.kube import Kube
 from sandbox.lifecycle import down, up
 from tests.engine.pulumi_stack import Stack
+from tests.engine.vendor_stack import vendor_stack
 from tests.stack_files import PROJECT
 
 if TYPE_CHECKING:
@@ -57,3 +58,10 @@ def make_stack(sandbox: State, tmp_path_factory: pytest.TempPathFactory) -> Iter
     for stack in reversed(made):
         stack.destroy()
         stack.remove()
+
+
+@pytest.fixture(scope="module")
+def vendors(make_stack: Callable[[str], Stack], kube: Kube, sandbox: State) -> Iterator[Stack]:
+    """A stack of three vendors, up, its machines booted."""
+    with vendor_stack(make_stack("vendors"), kube, sandbox) as stack:
+        yield stack

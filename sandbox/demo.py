@@ -14,6 +14,7 @@ from rich.table import Table
 
 from sandbox.errors import SandboxError
 from sandbox.kube import Kube, until
+from sandbox.status import as_text, handed_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -113,13 +114,9 @@ class _Pulumi:
 
 def _published(kube: Kube, outputs: dict[str, Any]) -> bool:
     """Tell whether every node that boots an image and has cards hands them out."""
-    wanted = {name: node["gpuCount"] for name, node in outputs["nodes"].items() if node["installer"]}
-    have = {node["metadata"]["name"]: _gpus(node) for node in kube.items("v1", "nodes")}
-    return all(have.get(name, 0) == count for name, count in wanted.items())
-
-
-def _gpus(node: dict[str, Any]) -> int:
-    return int(node["status"].get("allocatable", {}).get("nvidia.com/gpu", 0))
+    wanted = {name: node["resources"] for name, node in outputs["nodes"].items() if node["installer"]}
+    have = {node["metadata"]["name"]: handed_out(node) for node in kube.items("v1", "nodes")}
+    return all(have.get(name, {}) == counts for name, counts in wanted.items())
 
 
 def _images(outputs: dict[str, Any]) -> Table:
@@ -136,7 +133,7 @@ def _images(outputs: dict[str, Any]) -> Table:
 def _nodes(kube: Kube, outputs: dict[str, Any]) -> Table:
     """Return the table of nodes: what the stack says of each, and what the cluster hands out."""
     table = Table(title="nodes", title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for column in ("node", "state", "image", "schematic", "driver", "GPUs"):
+    for column in ("node", "state", "image", "schematic", "driver", "hands out"):
         table.add_column(column, no_wrap=True)
     live = {node["metadata"]["name"]: node for node in kube.items("v1", "nodes")}
     for name, node in outputs["nodes"].items():
@@ -148,6 +145,6 @@ def _nodes(kube: Kube, outputs: dict[str, Any]) -> Table:
             node["imageClass"] or "none",
             booted[:12],
             (image["driver"] or {}).get("version") or "",
-            str(_gpus(live[name])) if name in live else "not in the cluster",
+            as_text(handed_out(live[name])) if name in live else "not in the cluster",
         )
     return table

@@ -28,9 +28,12 @@ def findings(settings: Settings) -> Iterator[Finding]:
         yield finding("COMPAT-008", "cluster.kubernetesVersion", message, f"write v{needy[0]['floor']} or newer")
     for row in rows:
         for path, found in stated.get(row["of"], ()):
-            if _numbers(found) < _numbers(row["floor"]):
+            if _numbers(found) < _numbers(row.get("floor", "0")):
                 message = f"{row['of']} {found} is older than {row['floor']}: {row['what']}"
                 yield finding(row["rule"], path, message, f"write {row['floor']} or newer")
+            elif _numbers(found)[:2] > _numbers(row.get("ceiling", "9999")):
+                message = f"{row['of']} {found} is newer than {row['ceiling']}: {row['what']}"
+                yield finding(row["rule"], path, message, f"write a release of {row['ceiling']}, or try it out first")
 
 
 def _there(settings: Settings) -> set[str]:

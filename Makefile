@@ -22,7 +22,7 @@ check: $(READY)         ## format, lint, types, layers, unit tests: under a minu
 	@$(VENV)/bin/ruff check --quiet .
 	@$(VENV)/bin/mypy --no-error-summary
 	@$(VENV)/bin/lint-imports --no-logo >/dev/null || $(VENV)/bin/lint-imports --no-logo
-	@$(PY) -m pytest -m "not engine and not long" --cov=gpu_platform.planning --cov=gpu_platform.settings --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=100
+	@$(PY) -m pytest -m "not engine and not long" --numprocesses=2 --cov=gpu_platform.planning --cov=gpu_platform.settings --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 test: check             ## check, and every behaviour once on the real engines
 	@$(PY) -m sandbox build

@@ -2,6 +2,7 @@
 
 from components.gpu_operator import GpuOperator
 from components.kubernetes import Cluster
+from components.rdma_fabric import RdmaFabric
 from components.talos_gpu_image import TalosGpuImage
 from gpu_platform.outputs import export, outputs_of
 from gpu_platform.stack import planned
@@ -10,4 +11,6 @@ plan = planned()
 cluster = Cluster(plan.cluster)
 image = TalosGpuImage("talos-gpu-image", plan.image)
 operator = GpuOperator("gpu-operator", plan.gpu_operator, cluster)
-export(outputs_of(plan), after=[image.schematic_ids, operator.done], installer_digests=image.installer_digests)
+fabric = RdmaFabric("rdma-fabric", plan.rdma_fabric, cluster)
+done = [image.schematic_ids, operator.done, fabric.done]
+export(outputs_of(plan), after=done, installer_digests=image.installer_digests)

@@ -63,6 +63,8 @@ class Cluster:
 
     def __init__(self, plan: ClusterPlan) -> None:
         self._plan = plan
+        # By key: what one part made, a later one may name in `after`.
+        self._made: dict[str, pulumi.Resource] = {}
 
     @cached_property
     def _provider(self) -> Provider:
@@ -84,15 +86,12 @@ class Cluster:
 
     def emit(self, part: Part, parent: pulumi.Resource) -> pulumi.Output[list[str]]:
         """Register everything in `part` under `parent`, each after what it names; return all URNs, once all exist."""
-        made: dict[str, pulumi.Resource] = {}
         for item in part.items:
-            made[item.key] = _RESOURCES[type(item)](item, self._options(item, parent, made))
-        return pulumi.Output.all(*(one.urn for one in made.values()))
+            self._made[item.key] = _RESOURCES[type(item)](item, self._options(item, parent))
+        return pulumi.Output.all(*(self._made[item.key].urn for item in part.items))
 
-    def _options(
-        self, item: Manifest | Release, parent: pulumi.Resource, made: dict[str, pulumi.Resource]
-    ) -> pulumi.ResourceOptions:
-        before = [made[key] for key in item.after]
+    def _options(self, item: Manifest | Release, parent: pulumi.Resource) -> pulumi.ResourceOptions:
+        before = [self._made[key] for key in item.after]
         return pulumi.ResourceOptions(
             parent=parent,
             provider=self._provider,

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from gpu_platform import facts
+
 if TYPE_CHECKING:
     import pulumi
 
-    from gpu_platform.planning.model import ImageClass, Plan
+    from gpu_platform.planning.model import FabricPlan, ImageClass, Plan
 
 API_VERSION: Literal["gpu-platform/v1"] = "gpu-platform/v1"
 
@@ -124,6 +126,42 @@ class MetricsOutput(Contract):
     node_label: str = "node"
 
 
+class RailOutput(Contract):
+    """One rail of a pool: its port, and what a pod asks for and gets there."""
+
+    index: int
+    pci: str
+    hca: str | None = None
+    interface: str
+    network: str | None = None
+    resource: str
+    subnet: str | None = None
+
+
+class FabricPoolOutput(Contract):
+    """What a pod on a pool says to use all rails with all cards of a node; `patch` is all of it, for any container."""
+
+    fabric: Literal["infiniband", "ethernet"]
+    rails: list[RailOutput]
+    networks: str
+    limits: dict[str, str]
+    node_selector: dict[str, str]
+    environment: dict[str, str]
+    patch: dict[str, Any]
+
+
+class FabricOutput(Contract):
+    """The fabric: its mode, who is attached, and what Cilium must be told."""
+
+    mode: str
+    policy: str
+    namespaces: list[str]
+    capacity: int | None = None
+    pools: dict[str, FabricPoolOutput]
+    covered_resources: list[str]
+    cilium_values: dict[str, Any]
+
+
 class OperatorOutput(Contract):
     """One operator: what a release of somebody else's must carry, and what the cluster needs besides."""
 
@@ -143,6 +181,7 @@ class PlatformOutputs(Contract):
     nodes: dict[str, NodeOutput]
     operators: dict[str, OperatorOutput]
     metrics: MetricsOutput = Field(default_factory=MetricsOutput)
+    fabric: FabricOutput | None = None
     mig: MigOutput = Field(default_factory=lambda: MigOutput(strategy="mixed", layouts={}))
     installer_digests: dict[str, str] = Field(default_factory=dict)
 
@@ -166,9 +205,19 @@ def outputs_of(plan: Plan) -> PlatformOutputs:
                 "layouts": {one.name: {"config": one.config, "gpus": dict(one.groups)} for one in plan.mig.layouts},
             },
             "metrics": {"dcgm": plan.counters},
+            "fabric": _fabric(plan.fabric) if plan.fabric else None,
             "operators": {one.name: {key: getattr(one, key) for key in operator_keys} for one in plan.operators},
         }
     )
+
+
+def _fabric(fabric: FabricPlan) -> dict[str, Any]:
+    return {
+        **{key: getattr(fabric, key) for key in ("mode", "policy", "namespaces", "capacity")},
+        "pools": {one.name: asdict(one) for one in fabric.pools},
+        "covered_resources": sorted({rail.resource for one in fabric.pools for rail in one.rails}),
+        "cilium_values": facts.table("fabric")["cilium"]["values"],
+    }
 
 
 def _image_class(one: ImageClass) -> dict[str, Any]:

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 from gpu_platform.findings import errors
 from gpu_platform.planning import allocation, compatibility, counters, image, inventory, partitions
 from gpu_platform.planning.cluster import cluster_findings, plan_cluster
+from gpu_platform.planning.fabric import modes
+from gpu_platform.planning.fabric import rules as fabric_rules
+from gpu_platform.planning.fabric.part import plan_fabric
+from gpu_platform.planning.fabric.part import plan_part as fabric_part
 from gpu_platform.planning.image.classes import plan_image
 from gpu_platform.planning.mig import rules as mig_rules
 from gpu_platform.planning.mig.objects import plan_mig
@@ -18,7 +22,7 @@ from gpu_platform.planning.sharing import rules as sharing_rules
 from gpu_platform.settings.read import read
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from gpu_platform.findings import Finding
     from gpu_platform.settings.root import Settings
@@ -45,6 +49,7 @@ def _rules(settings: Settings) -> tuple[Finding, ...]:
         *sharing_rules.findings(settings),
         *partitions.findings(settings),
         *allocation.findings(settings),
+        *fabric_rules.findings(settings),
         *counters.findings(settings),
         *compatibility.findings(settings),
     )
@@ -60,6 +65,8 @@ def _plan(settings: Settings) -> Plan:
         nodes=nodes,
         image=plan_image(settings),
         gpu_operator=part,
+        rdma_fabric=fabric_part(settings) if has_cluster else Part(),
+        fabric=plan_fabric(settings),
         mig=plan_mig(settings),
         counters=counters.published(settings) if has_cluster and inventory.nvidia_pools(settings) else (),
         operators=plan_operators(settings) if has_cluster else (),
@@ -67,9 +74,13 @@ def _plan(settings: Settings) -> Plan:
     )
 
 
-def _off(settings: Settings) -> tuple[Off, ...]:
+def _off(settings: Settings) -> Iterator[Off]:
     if settings.cluster and settings.cluster.phase == "image":
-        return (Off("gpuOperator", "off, because cluster.phase is image: only images and patches are made"),)
+        reason = "off, because cluster.phase is image: only images and patches are made"
+        yield Off("gpuOperator", reason)
+        yield Off("rdmaFabric", reason)
+        return
     if not inventory.accelerated(settings):
-        return (Off("gpuOperator", "off, because no pool has accelerators"),)
-    return ()
+        yield Off("gpuOperator", "off, because no pool has accelerators")
+    if not modes.present(settings):
+        yield Off("rdmaFabric", "off, because no pool says nics: training across nodes would use the pod network")

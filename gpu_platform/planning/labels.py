@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from gpu_platform.settings.root import Settings
 
 PREFIX = "gpu-platform"
+# What machines on the fabric are selected by.
+FABRIC = f"{PREFIX}/fabric"
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _PREFIX = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
@@ -17,7 +19,8 @@ _PREFIX = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-
 def of_pool(name: str, pool: Pool) -> dict[str, str]:
     """Return the labels that all nodes of a pool share."""
     model = {f"{PREFIX}/gpu-model": pool.gpu.model} if pool.gpu else {}
-    return {f"{PREFIX}/pool": name, **model, **pool.labels}
+    fabric = {FABRIC: pool.nics.fabric} if pool.nics else {}
+    return {f"{PREFIX}/pool": name, **model, **fabric, **pool.labels}
 
 
 def of_node(name: str, pool: Pool, node: Node) -> dict[str, str]:

@@ -211,6 +211,44 @@ class MigPlan:
 
 
 @dataclass(frozen=True)
+class Rail:
+    """One rail of a pool: its port, its RDMA device, and what pods ask for and get there."""
+
+    index: int
+    pci: str
+    hca: str | None
+    interface: str
+    network: str | None
+    resource: str
+    subnet: str | None
+
+
+@dataclass(frozen=True)
+class FabricPool:
+    """A pool on the fabric, and what a pod says to use every rail with every card of a node."""
+
+    name: str
+    fabric: str
+    rails: tuple[Rail, ...]
+    networks: str
+    limits: dict[str, str]
+    node_selector: dict[str, str]
+    environment: dict[str, str]
+    patch: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FabricPlan:
+    """The fabric; `capacity` is how many nodes find addresses, None where pods get none."""
+
+    mode: str
+    policy: str
+    namespaces: tuple[str, ...]
+    capacity: int | None
+    pools: tuple[FabricPool, ...]
+
+
+@dataclass(frozen=True)
 class Off:
     """A part that is not there, and why."""
 
@@ -226,6 +264,8 @@ class Plan:
     nodes: tuple[NodePlan, ...]
     image: ImagePlan
     gpu_operator: Part
+    rdma_fabric: Part
+    fabric: FabricPlan | None
     mig: MigPlan
     counters: tuple[str, ...]
     operators: tuple[OperatorPlan, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections import Counter
 from typing import Annotated, Any, Literal
 
@@ -60,6 +61,48 @@ def _allocator(value: Any) -> Any:
     return value
 
 
+_PCI = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-1][0-9a-f]\.[0-7]")
+
+
+def _pci(value: str) -> str:
+    if _PCI.fullmatch(value):
+        return value
+    raise ValueError(f"{value!r} is no PCI address: write domain:bus:device.function in lower case: 0000:1a:00.0")
+
+
+PciAddress = Annotated[str, AfterValidator(_pci)]
+
+
+class Rail(Section):
+    """One port on the fabric."""
+
+    pci: PciAddress = Field(description="PCI address of the port's physical function")
+    hca: Text | None = Field(None, description="RDMA device, such as mlx5_0; NCCL is told of it")
+    interface: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]{0,14}$")] | None = Field(
+        None, description="network interface, where it is not called after the PCI address"
+    )
+
+
+class Nics(Section):
+    """The network cards of every node in a pool."""
+
+    profile: Text | None = Field(None, description="a server model of facts/nics.toml, such as xe9680-8rail-cx7")
+    fabric: Literal["infiniband", "ethernet"] = Field("infiniband", description="what the cards speak")
+    device: Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")] | None = Field(
+        None, description="PCI device ID of the cards, such as 1021 for ConnectX-7; with rails of one's own"
+    )
+    rails: tuple[Rail, ...] = Field((), description="rails of one's own, in their order, where no profile fits")
+    north_south: tuple[PciAddress, ...] = Field((), description="ports that are not on the fabric, never selected")
+
+    @model_validator(mode="after")
+    def _one(self) -> Nics:
+        if (self.profile is None) == (not self.rails):
+            raise ValueError("which rails do these nodes have: write profile, or rails")
+        if self.rails and not self.device:
+            raise ValueError("rails of one's own need the cards' PCI device ID: write device")
+        return self
+
+
 class Node(Section):
     """One machine: where it stands and what may be expected of it."""
 
@@ -74,6 +117,9 @@ class Node(Section):
     reason: Text | None = Field(None, description="why it is in this state; needed when quarantined")
     talos_version: Version | None = Field(None, description="its Talos release while a rollout is under way")
     mig: MigChoice | None = Field(None, description="how its cards are cut, when not as its pool's")
+    slot: Annotated[int, Field(ge=0, le=65535)] | None = Field(
+        None, description="its place in every rail's network, with fabric.addresses: static; nobody else's, ever"
+    )
     sharing: SharingChoice | None = Field(None, description="how its cards are shared, when not as its pool's")
     partition: Partition | None = Field(None, description="how its AMD cards are partitioned, when not as its pool's")
 
@@ -100,6 +146,7 @@ class Pool(Section):
     talos_version: Version | None = Field(None, description="Talos release of this pool, default cluster.talosVersion")
     architecture: Literal["amd64", "arm64"] | None = Field(None, description="CPU architecture, default by GPU model")
     gpu: Gpu | None = Field(None, description="its accelerators; a pool without is plain")
+    nics: Nics | None = Field(None, description="its network cards on the fabric")
     allocation: Annotated[
         Literal["devicePlugin", "dra"],
         BeforeValidator(_allocator, json_schema_input_type=Literal["devicePlugin", "dra"]),

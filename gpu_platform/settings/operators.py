@@ -56,4 +56,7 @@ class Operators(Section):
     gaudi_dra: Operator = Field(
         default_factory=Operator, alias="gaudi-dra", description="Intel Gaudi driver for Dynamic Resource Allocation"
     )
+    network_operator: Operator = Field(
+        default_factory=Operator, alias="network-operator", description="NVIDIA network operator, for pools with nics"
+    )
     nfd: Operator = Field(default_factory=Operator, description="Node Feature Discovery, one for all vendors")

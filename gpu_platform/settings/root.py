@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic.json_schema import models_json_schema
 
 from gpu_platform.settings.cluster import Cluster
+from gpu_platform.settings.fabric import Fabric
 from gpu_platform.settings.gpu import GpuSettings
 from gpu_platform.settings.image import Image
 from gpu_platform.settings.inventory import Inventory
@@ -24,10 +25,11 @@ SECTIONS: dict[str, type[Section]] = {
     "image": Image,
     "operators": Operators,
     "gpu": GpuSettings,
+    "fabric": Fabric,
 }
 
 # Sections that the design has and this version has not: named, so that using one is refused and never ignored.
-NOT_YET = ("fabric", "training", "inference", "alerts", "cost")
+NOT_YET = ("training", "inference", "alerts", "cost")
 
 # Secrets are flat keys of their own: inside a section Pulumi would hand them out, and keep them, in plain text.
 SECRETS = {
@@ -46,6 +48,7 @@ class Settings:
     image: Image | None
     operators: Operators | None
     gpu: GpuSettings | None
+    fabric: Fabric | None
     secrets: frozenset[str] = field(default_factory=frozenset)
 
 

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one part needs of the machine: kernel modules (name to parameters), sysctls, labels, taints, runtime."""
+    """What one part needs of the machine: kernel modules (name to parameters), sysctls, labels, taints, runtime.
+
+    `memlock`: containers may lock as much memory as they like.
+    """
 
     owner: str
     modules: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -24,6 +27,7 @@ class Contribution:
     labels: dict[str, str] = field(default_factory=dict)
     taints: tuple[dict[str, str], ...] = ()
     runtime: str | None = None
+    memlock: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ def merge(contributions: Iterable[Contribution]) -> tuple[Contribution, tuple[Co
     owners: dict[tuple[str, str], str] = {}
     taints: list[dict[str, str]] = []
     runtime: str | None = None
+    memlock = False
     for one in contributions:
         for kind, values in (("modules", one.modules), ("sysctls", one.sysctls), ("labels", one.labels)):
             for key, value in values.items():
@@ -50,8 +55,8 @@ def merge(contributions: Iterable[Contribution]) -> tuple[Contribution, tuple[Co
                 if kept != value:
                     conflicts.append(Conflict(f"{kind}.{key}", (owner, one.owner), (_said(kept), _said(value))))
         taints += [taint for taint in one.taints if taint not in taints]
-        runtime = runtime or one.runtime
-    everything = Contribution("all", **merged, taints=tuple(taints), runtime=runtime)
+        runtime, memlock = runtime or one.runtime, memlock or one.memlock
+    everything = Contribution("all", **merged, taints=tuple(taints), runtime=runtime, memlock=memlock)
     return everything, tuple(conflicts)
 
 
@@ -73,6 +78,7 @@ def legacy(talos: str, installer: str, wanted: Contribution, kernel_args: bool) 
         **({"kernel": {"modules": modules}} if modules else {}),
         **({"sysctls": dict(sorted(wanted.sysctls.items()))} if wanted.sysctls else {}),
         **({"files": [_runtime_file(wanted.runtime)]} if wanted.runtime else {}),
+        **({"baseRuntimeSpecOverrides": _memlock()} if wanted.memlock else {}),
         "nodeLabels": dict(sorted(wanted.labels.items())),
         **({"kubelet": {"extraConfig": _kubelet(wanted)}} if wanted.taints else {}),
     }
@@ -97,7 +103,15 @@ def documents(wanted: Contribution) -> str:
     if wanted.runtime:
         name = facts.table("machine")["runtime"]["document"]
         found.append(_document("CRICustomizationConfig", name=name, content=_runtime_toml(wanted.runtime)))
+    if wanted.memlock:
+        found.append(_document("CRIBaseRuntimeSpecConfig", overrides=_memlock()))
     return _yaml(found)
+
+
+def _memlock() -> dict[str, Any]:
+    """Return the container runtime's overrides: Kubernetes has no field for it (kubernetes/kubernetes#3595)."""
+    unlimited = 2**64 - 1
+    return {"process": {"rlimits": [{"type": "RLIMIT_MEMLOCK", "hard": unlimited, "soft": unlimited}]}}
 
 
 def _document(kind: str, **content: Any) -> dict[str, Any]:

@@ -31,6 +31,7 @@ class Class:
     pool: Pool
     image: Image
     talos: str
+    fabric_modules: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -109,7 +110,8 @@ class Class:
     @property
     def rdma(self) -> tuple[str, ...]:
         """The RDMA drivers of the NICs, each once."""
-        return tuple(dict.fromkeys((*self.image.rdma, *self.pool.image.rdma)))
+        ours = ("mlx5",) if self.pool.nics else ()
+        return tuple(dict.fromkeys((*ours, *self.image.rdma, *self.pool.image.rdma)))
 
     def stated_list(self, key: str, field: str) -> list[Stated]:
         """Return the entries of a list option with their paths, the section's first."""

@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gpu_platform.planning import allocation, counters, inventory, labels, partitions
+from gpu_platform.planning.fabric import modes
 from gpu_platform.planning.mig import objects as mig
-from gpu_platform.planning.operators import amd, dra, gaudi, nfd, nvidia
+from gpu_platform.planning.operators import amd, dra, fabric, gaudi, nfd, nvidia
 from gpu_platform.planning.sharing import objects as sharing
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Kind:
     objects: Callable[[Settings, str], Iterable[tuple[str, dict[str, Any]]]] = _nothing
     vendor: str = ""
     labels: tuple[tuple[str, NodeLabels], ...] = ()
+    # Registered by another component than GpuOperator.
+    elsewhere: bool = False
 
 
 def _has(vendor: str, settings: Settings) -> bool:
@@ -53,7 +56,7 @@ def _counts(vendor: str, settings: Settings) -> bool:
 
 # In the order of installation; a name is that of the stack file and of the catalogue.
 KINDS: dict[str, Kind] = {
-    "nfd": Kind(lambda settings: bool(inventory.accelerated(settings)), nfd.values),
+    "nfd": Kind(lambda settings: bool(inventory.accelerated(settings)) or modes.present(settings), nfd.values),
     "gpu-operator": Kind(
         partial(_has, "nvidia"),
         nvidia.values,
@@ -78,6 +81,7 @@ KINDS: dict[str, Kind] = {
         vendor="amd",
         labels=(("labels", labels.outside_talos), ("partition", partitions.node_labels)),
     ),
+    "network-operator": Kind(modes.present, fabric.values, ("nfd",), elsewhere=True),
     "gaudi": Kind(partial(_counts, "intel"), gaudi.values, ("nfd",)),
     "gaudi-dra": Kind(
         partial(_claims, "intel"),
@@ -98,6 +102,7 @@ def wanted(settings: Settings) -> dict[str, Operator]:
         "gpu-operator": settings.operators.gpu_operator,
         "dra-driver": settings.operators.dra_driver,
         "rocm": settings.operators.rocm,
+        "network-operator": settings.operators.network_operator,
         "gaudi": settings.operators.gaudi,
         "gaudi-dra": settings.operators.gaudi_dra,
     }

@@ -47,6 +47,8 @@ def plan_part(settings: Settings) -> Part:
     spaces: dict[str, Manifest] = {}
     items: list[Manifest | Release] = []
     for name, operator in operators.items():
+        if KINDS[name].elsewhere:
+            continue
         space = namespace(name, operator)
         owned = operator.manage == "install" and operator.manage_namespace == "install"
         if owned:

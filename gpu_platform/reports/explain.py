@@ -25,6 +25,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
         "operators": {one.name: f"{one.manage} {one.version} in {one.namespace}" for one in plan.operators},
         "gpus": dict(_gpus(plan)),
         "needs": {need: f"for {one.name}: {why}" for one in plan.operators for need, why in one.needs.items()},
+        "fabric": dict(_fabric(plan)),
         "off": {one.part: one.reason for one in plan.off},
         "defaults": dict(reasons(plan)),
     }
@@ -60,6 +61,22 @@ def _gpus(plan: Plan) -> Iterator[tuple[str, str]]:
             states[node.state] += node.gpu_count
         text = ", ".join(f"{count} {state}" for state, count in states.items() if count)
         yield pool, f"{sum(states.values())} x {nodes[0].gpu_model} ({text})" if nodes[0].gpu_model else "no GPUs"
+
+
+def _fabric(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield the fabric's mode, who is attached, and how many rails each pool has."""
+    if plan.fabric is None:
+        return
+    room = f", room for {plan.fabric.capacity} nodes on each rail" if plan.fabric.capacity is not None else ""
+    attached = f", pods of {', '.join(plan.fabric.namespaces)} are attached" if plan.fabric.capacity is not None else ""
+    yield "mode", f"{plan.fabric.mode}{attached}{room}"
+    for pool in plan.fabric.pools:
+        yield pool.name, f"{len(pool.rails)} rails, {pool.fabric}; a pod asks for {_limits(pool.limits)}"
+
+
+def _limits(limits: dict[str, str]) -> str:
+    found = [f"{count} {name}" for name, count in limits.items()]
+    return ", ".join(found) if len(found) <= 3 else f"{', '.join(found[:2])} to {found[-1]}"
 
 
 def reasons(plan: Plan) -> Iterator[tuple[str, str]]:
@@ -100,6 +117,8 @@ def for_people(plan: Plan) -> Iterator[RenderableType]:
         ]
         yield table(f"image class {name} (Talos {one['talos']})", rows)
     yield table("GPUs by pool", said["gpus"].items())
+    if said["fabric"]:
+        yield table("fabric", said["fabric"].items())
     if said["operators"]:
         yield table("operators", said["operators"].items())
     if said["needs"]:

@@ -38,7 +38,12 @@ def _sections(plan: Plan, subject: str) -> list[tuple[str, list[tuple[str, str]]
         return _pool(plan, name)
     if kind in {"", "node"} and name in {node.name for node in plan.nodes}:
         node = next(one for one in plan.nodes if one.name == name)
-        return [(f"node {name}", _node(node)), *_cards(plan, [node]), *_classes(plan, node.image_class)]
+        return [
+            (f"node {name}", _node(node)),
+            *_cards(plan, [node]),
+            *_rails(plan, node.pool),
+            *_classes(plan, node.image_class),
+        ]
     known = [f"pool/{one}" for one in sorted(pools)] + [f"node/{node.name}" for node in plan.nodes]
     near = difflib.get_close_matches(name, [one.partition("/")[2] for one in known], n=1, cutoff=0.6)
     wish = [one for one in known if near and one.partition("/")[2] == near[0]]
@@ -56,6 +61,7 @@ def _pool(plan: Plan, name: str) -> list[tuple[str, list[tuple[str, str]]]]:
     return [
         (f"pool {name}", rows if classes else [*rows, ("image", "none: its nodes do not run Talos, or none is in")]),
         *_cards(plan, nodes),
+        *_rails(plan, name),
         *classes,
     ]
 
@@ -99,6 +105,21 @@ def _cards(plan: Plan, nodes: list[NodePlan]) -> list[tuple[str, list[tuple[str,
             ]
             found.append((f"layout {layout.name}", rows))
     return found
+
+
+def _rails(plan: Plan, pool: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Return the rails of a pool, one a line: port, device, interface, and what pods ask for and get there."""
+    found = next((one for one in plan.fabric.pools if one.name == pool), None) if plan.fabric else None
+    if found is None or plan.fabric is None:
+        return []
+    rows = [
+        (
+            f"rail {one.index}",
+            "  ".join(filter(None, (one.pci, one.hca, one.interface, one.resource, one.network, one.subnet))),
+        )
+        for one in found.rails
+    ]
+    return [(f"rails of {pool} ({plan.fabric.mode})", rows)]
 
 
 def _classes(plan: Plan, *names: str | None) -> list[tuple[str, list[tuple[str, str]]]]:

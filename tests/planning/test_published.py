@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from gpu_platform import facts
+from gpu_platform.reports.render import parts
 from gpu_platform.settings.document import load
 from tests.sandbox.charts import SCHEMAS, needs_published
 from tests.sandbox.closed_schema import troubles
@@ -24,8 +25,16 @@ VALUES = {
     "dra-driver": "dra-driver-nvidia-gpu-0.4.1.yaml",
     "rocm": "gpu-operator-charts-v1.5.1.yaml",
     "nfd": "node-feature-discovery-0.19.0.yaml",
+    "network-operator": "network-operator-26.4.1.yaml",
 }
-DEFINITIONS = {"DeviceConfig": "rocm-gpu-operator-v1.5.1/amd.com_deviceconfigs.yaml"}
+NETWORK, IPAM = "network-operator-v26.4.1", "nvidia-k8s-ipam-network-operator-v26.4.1"
+DEFINITIONS = {
+    "DeviceConfig": "rocm-gpu-operator-v1.5.1/amd.com_deviceconfigs.yaml",
+    "NicClusterPolicy": f"{NETWORK}/mellanox.com_nicclusterpolicies.yaml",
+    "NetworkAttachmentDefinition": f"{NETWORK}/k8s.cni.cncf.io_networkattachmentdefinitions_crd.yaml",
+    "IPPool": f"{IPAM}/nv-ipam.nvidia.com_ippools.yaml",
+    "CIDRPool": f"{IPAM}/nv-ipam.nvidia.com_cidrpools.yaml",
+}
 # Read by templates alone: NVIDIA/gpu-operator v26.7.0, templates/clusterpolicy.yaml.
 TEMPLATES_ONLY = {
     "validator.driver.env",
@@ -60,7 +69,7 @@ def unknown(ours: Any, theirs: Any, path: str = "") -> Iterator[str]:
 @needs_published
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_value_is_one_that_the_published_chart_reads(file: Path) -> None:
-    for release in plans(file).gpu_operator.releases:
+    for release in (one for part in parts(plans(file)).values() for one in part.releases):
         if release.key in VALUES:
             assert set(unknown(release.values, published(release.key))) <= TEMPLATES_ONLY, release.key
 
@@ -68,7 +77,7 @@ def test_every_value_is_one_that_the_published_chart_reads(file: Path) -> None:
 @needs_published
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_every_custom_resource_is_one_that_the_published_definition_allows(file: Path) -> None:
-    for manifest in plans(file).gpu_operator.manifests:
+    for manifest in (one for part in parts(plans(file)).values() for one in part.manifests):
         if manifest.body["kind"] in DEFINITIONS:
             text = (SCHEMAS / "crds" / DEFINITIONS[manifest.body["kind"]]).read_text(encoding="utf-8")
             assert troubles(yaml.safe_load(text), manifest.body) == []
@@ -85,5 +94,6 @@ def test_the_values_that_a_person_may_add_are_those_of_the_chart(name: str) -> N
 
 
 def test_every_custom_kind_is_checked() -> None:
-    kinds = {one.body["kind"] for file in FILES for one in plans(file).gpu_operator.manifests}
+    found = (part for file in FILES for part in parts(plans(file)).values())
+    kinds = {one.body["kind"] for part in found for one in part.manifests}
     assert kinds - {"Namespace", "ConfigMap", "Node"} == set(DEFINITIONS)

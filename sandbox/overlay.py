@@ -71,7 +71,9 @@ def overlay(
     found.setdefault("gpu-platform:image", {})["factory"] = {"url": factory_url, "pxeUrl": factory_url}
     operators = found.setdefault("gpu-platform:operators", {})
     for operator, chart in _charts().items():
-        operators.setdefault(operator, {}).update({"chart": {"path": chart}, "timeoutSeconds": 120})
+        stated_operator = operators.setdefault(operator, {})
+        if stated_operator.get("manage") != "existing":
+            stated_operator.update({"chart": {"path": chart}, "timeoutSeconds": 120})
     return found
 
 

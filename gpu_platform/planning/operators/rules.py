@@ -44,7 +44,8 @@ def _says(manage: str) -> str:
 
 def _unread(name: str, operator: Operator) -> Iterator[Finding]:
     if operator.manage == "existing":
-        for field in sorted(operator.model_fields_set - _OF_EXISTING):
+        agrees = {"manage_namespace"} if operator.manage_namespace == "existing" else set()
+        for field in sorted(operator.model_fields_set - _OF_EXISTING - agrees):
             key = type(operator).model_fields[field].alias or field
             message = f"{name} is somebody else's release (manage: existing), which nothing here changes"
             yield finding("CFG-018", f"operators.{name}.{key}", message, "leave it out, or say it where that is made")

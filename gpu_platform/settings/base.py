@@ -61,6 +61,13 @@ def _label_value(value: str) -> str:
     raise ValueError(f"{value!r} is no label value (letters, digits, '-', '_', '.', at most 63): write a shorter word")
 
 
+def _label_key(value: str) -> str:
+    prefix, _, name = value.rpartition("/")
+    if _LABEL_PART.fullmatch(name) and all(_DNS_LABEL.fullmatch(part) for part in prefix.split(".") if prefix):
+        return value
+    raise ValueError(f"{value!r} is no label key: write name or prefix/name, of letters, digits, '-', '_' and '.'")
+
+
 def _url(value: str) -> str:
     if re.fullmatch(r"https?://[^\s/@?#]+(/[^\s?#]*)?", value):
         with contextlib.suppress(ValueError):  # brackets or a port that are none
@@ -73,6 +80,7 @@ def _url(value: str) -> str:
 Version = Annotated[str, BeforeValidator(_quoted), AfterValidator(_version)]
 DnsLabel = Annotated[str, AfterValidator(_dns_label)]
 NodeName = Annotated[str, AfterValidator(_node_name)]
+LabelKey = Annotated[str, AfterValidator(_label_key)]
 LabelValue = Annotated[str, BeforeValidator(_quoted), AfterValidator(_label_value)]
 Url = Annotated[str, AfterValidator(_url)]
 Text = Annotated[str, Field(min_length=1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gpu_platform.settings.base import DnsLabel, Section
 from gpu_platform.settings.cluster import Network
@@ -35,7 +35,15 @@ class Fabric(Section):
     shares: Annotated[int, Field(ge=1, le=1000)] = Field(
         63, description="in shared modes: how many pods of a node may use the same cards"
     )
-    attach_in: tuple[DnsLabel, ...] = Field(("training",), description="namespaces whose pods are attached")
+    attach_in: Annotated[tuple[DnsLabel, ...], Field(min_length=1)] = Field(
+        ("training",), description="namespaces whose pods are attached"
+    )
     create_namespaces: bool = Field(
         False, description="make these namespaces, with the Pod Security level that RDMA needs"
     )
+
+    @model_validator(mode="after")
+    def _once(self) -> Fabric:
+        if twice := [one for one in self.attach_in if self.attach_in.count(one) > 1]:
+            raise ValueError(f"namespace {twice[0]} stands twice in attachIn: keep one")
+        return self

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from gpu_platform.settings.base import DnsLabel, LabelValue, Section, Text
+from gpu_platform.settings.base import DnsLabel, LabelKey, LabelValue, Section, Text
 
 # As many GPUs as a node may have (Gpu.per_node).
 _NUMBERS = re.compile(r"(1[0-5]|\d)(-(1[0-5]|\d))?(,(1[0-5]|\d)(-(1[0-5]|\d))?)*")
@@ -15,13 +15,17 @@ _NUMBERS = re.compile(r"(1[0-5]|\d)(-(1[0-5]|\d))?(,(1[0-5]|\d)(-(1[0-5]|\d))?)*
 
 _RESOURCE = re.compile(r"gpu|mig-\d+g\.\d+gb([.+-][a-z.]+)?")
 
+_PROFILE = re.compile(r"\d+g\.")
+
 # More slices than any card has: what is above is refused as too many anyway.
 _MOST = 32
 
 
 def _by_gpu(value: Any) -> Any:
     """Take a list of profiles, or profiles with their counts, for the layout of every GPU of a node."""
-    counted = isinstance(value, dict) and {type(one) for one in value.values()} == {int}
+    counted = isinstance(value, dict) and any(_PROFILE.match(str(name)) for name in value)
+    if counted and (wrong := [name for name, count in value.items() if type(count) is not int or count < 1]):
+        raise ValueError(f"how many {wrong[0]} does each GPU have: write a number from 1 on, or leave it out")
     listed = [name for name, count in value.items() for _ in range(min(count, _MOST))] if counted else value
     stated = {"all": listed} if isinstance(listed, list) else listed
     if not isinstance(stated, dict):
@@ -30,7 +34,8 @@ def _by_gpu(value: Any) -> Any:
 
 
 def _gpus(value: str) -> str:
-    if value == "all" or _NUMBERS.fullmatch(value):
+    ranges = [part.split("-") for part in value.split(",")] if _NUMBERS.fullmatch(value) else []
+    if value == "all" or (ranges and all(int(one[0]) <= int(one[-1]) for one in ranges)):
         return value
     raise ValueError(f"{value!r} names no GPUs of a node: write all, 0, 0-3 or 0,2")
 
@@ -108,7 +113,15 @@ class GpuSettings(Section):
     dra: Dra = Field(default_factory=Dra, description="Dynamic Resource Allocation")
     dcgm: Dcgm = Field(default_factory=Dcgm, description="NVIDIA's metrics")
     service_monitor: bool = Field(False, description="create the exporters' ServiceMonitors; their CRD must exist")
-    service_monitor_labels: dict[str, LabelValue] = Field(
+    service_monitor_labels: dict[LabelKey, LabelValue] = Field(
         default_factory=dict, description="labels by which Prometheus picks ServiceMonitors, such as release"
     )
     validation_workload: bool = Field(False, description="let the operator's validator run a pod that takes a GPU")
+
+    @model_validator(mode="after")
+    def _monitors(self) -> GpuSettings:
+        if self.service_monitor_labels and not self.service_monitor:
+            raise ValueError(
+                "serviceMonitorLabels are of ServiceMonitors that nobody makes: write serviceMonitor: true"
+            )
+        return self

@@ -11,6 +11,8 @@ from gpu_platform.planning.fabric import names
 from gpu_platform.planning.fabric.groups import Group, groups, pools, profiles
 from gpu_platform.planning.fabric.modes import mode, present, row
 from gpu_platform.planning.fabric.rules_addresses import address_findings
+from gpu_platform.planning.operators import releases
+from gpu_platform.planning.operators.kinds import wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,12 +29,31 @@ def findings(settings: Settings) -> Iterator[Finding]:
             fix = did_you_mean(pool.nics.profile, profiles(), otherwise="write rails: of your own")
             yield finding("RDMA-001", path, f"there is no NIC profile {pool.nics.profile!r}", fix)
     if not present(settings):
+        if settings.fabric and settings.fabric.model_fields_set and not _on_it(settings):
+            fix = "say nics: for the pools that are on it, or leave the section out"
+            yield finding("RDMA-015", "fabric", "no pool is on this fabric: nothing is made of it", fix)
         return
+    yield from _namespaces(settings)
     yield from _mode(settings)
     yield from _ports(groups(settings))
     yield from _names(settings)
     yield from _machines(settings)
     yield from address_findings(settings)
+
+
+def _on_it(settings: Settings) -> bool:
+    return any(pool.nics for pool in settings.inventory.pools.values()) if settings.inventory else True
+
+
+def _namespaces(settings: Settings) -> Iterator[Finding]:
+    """Yield namespaces that this stack must not make, since others own them and their labels."""
+    fabric, operators = settings.fabric, wanted(settings)
+    owners = {releases.namespace(name, one): f"operator {name}" for name, one in operators.items()}
+    owners |= dict.fromkeys(("kube-system", "kube-public", "kube-node-lease", "default"), "Kubernetes")
+    for index, name in enumerate(fabric.attach_in if fabric and fabric.create_namespaces else ()):
+        if name in owners:
+            message = f"namespace {name} belongs to {owners[name]}, and createNamespaces would make it anew"
+            yield finding("RDMA-016", f"fabric.attachIn[{index}]", message, "name a namespace of jobs")
 
 
 def _mode(settings: Settings) -> Iterator[Finding]:

@@ -25,13 +25,18 @@ def findings(settings: Settings) -> Iterator[Finding]:
     if settings.gpu is None or settings.inventory is None:
         return
     layouts = settings.gpu.mig.layouts
+    pools = settings.inventory.pools.values()
+    # Where nodes use it, it is judged on their own cards.
+    used = {
+        chosen(pool, node) for pool in pools if pool.gpu and mig.capable(pool.gpu.model) for node in pool.nodes.values()
+    }
     for name, layout in layouts.items():
-        yield from _layout(f"gpu.mig.layouts.{name}", name, layout)
+        yield from _layout(f"gpu.mig.layouts.{name}", name, layout, used=name in used)
     for pool_name, pool in settings.inventory.pools.items():
         yield from _pool(settings, layouts, f"inventory.pools.{pool_name}", pool)
 
 
-def _layout(path: str, name: str, layout: dict[str, tuple[str, ...]]) -> Iterator[Finding]:
+def _layout(path: str, name: str, layout: dict[str, tuple[str, ...]], *, used: bool) -> Iterator[Finding]:
     if len(label := config_name(name, layout)) > 63:
         message = f"nodes ask for it by label {label}, of {len(label)} characters"
         yield finding("MIG-007", path, message, f"write a name of {63 - len(label) + len(name)} characters at most")
@@ -41,7 +46,7 @@ def _layout(path: str, name: str, layout: dict[str, tuple[str, ...]]) -> Iterato
     elif twice := sorted({number for number in numbers if numbers.count(number) > 1}):
         yield finding("MIG-006", path, f"GPU {twice[0]} is in two of its groups", "name each GPU once")
     models = facts.table("mig")["gpu"]
-    if not any(all(mig.feasible(model, profiles) for profiles in layout.values()) for model in models):
+    if not used and not any(all(mig.feasible(model, profiles) for profiles in layout.values()) for model in models):
         message = "no card of any model that is known can be cut so"
         profiles = next(iter(sorted(layout.values(), key=len, reverse=True)))
         nearest = mig.suggestion(_likeliest(profiles), profiles)

@@ -134,6 +134,44 @@ def review(
         sys.stdout.write(as_markdown(found))
 
 
+@app.command("nic-profile")
+def nic_profile(
+    dump: Annotated[
+        Path, typer.Option(help="a directory with links.yaml and addresses.yaml, from `talosctl get ... -o yaml`")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Print what a pool of such machines writes under `nics`, and why each port is a rail or not."""
+    from dataclasses import asdict
+
+    from gpu_platform.planning.fabric.nic_profile import NicProfileError, derive
+    from gpu_platform.reports.render import as_yaml
+
+    try:
+        found = derive(_resources(dump / "links.yaml"), _resources(dump / "addresses.yaml"))
+    except NicProfileError as error:
+        _cannot(f"{dump}: {error}")
+    if as_json:
+        _print_json({"nics": found.nics, "ports": [asdict(one) for one in found.ports]})
+        return
+    for one in found.ports:
+        sys.stdout.write(f"# {one.pci} {one.interface} {one.reason}\n")
+    sys.stdout.write(as_yaml({"nics": found.nics}))
+
+
+def _resources(path: Path) -> list[dict[str, Any]]:
+    """Return the documents of a dump."""
+    import yaml
+
+    try:
+        found = list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError) as error:
+        _cannot(f"{path} cannot be read ({getattr(error, 'strerror', None) or 'it is not UTF-8 text'})")
+    except (yaml.YAMLError, RecursionError):
+        _cannot(f"{path} is not YAML as `talosctl get -o yaml` prints it")
+    return [one for one in found if isinstance(one, dict)]
+
+
 @app.command()
 def rules(as_json: AsJson = False) -> None:
     """Print the catalogue of rules as a Markdown table (docs/rules.md)."""

@@ -88,6 +88,19 @@ def test_explain_names_installer_driver_and_what_is_off() -> None:
     assert "off, because cluster.phase is image" in text
 
 
+def test_nic_profile_prints_what_a_pool_writes_or_why_it_cannot(tmp_path: Path) -> None:
+    spec = "{type: infiniband, driver: mlx5_core, busPath: '0000:1a:00.0', pciID: '15B3:1021', linkState: true}"
+    (tmp_path / "links.yaml").write_text(f"metadata: {{id: ibp26s0}}\nspec: {spec}\n---\n", encoding="utf-8")
+    assert run("nic-profile", "--dump", tmp_path).returncode == 2
+    (tmp_path / "addresses.yaml").write_text("", encoding="utf-8")
+    text = run("nic-profile", "--dump", tmp_path).stdout
+    assert text.splitlines()[0] == "# 0000:1a:00.0 ibp26s0 speaks InfiniBand"
+    assert yaml.safe_load(text)["nics"]["rails"] == [{"pci": "0000:1a:00.0", "hca": "mlx5_0", "interface": "ibp26s0"}]
+    assert json.loads(run("nic-profile", "--dump", tmp_path, "--json").stdout)["nics"]["fabric"] == "infiniband"
+    (tmp_path / "links.yaml").write_text("a: [b", encoding="utf-8")
+    assert run("nic-profile", "--dump", tmp_path).returncode == 2
+
+
 def test_what_render_writes_for_three_vendors_is_a_golden() -> None:
     """Every value, object and label that a release of this program changes for existing stacks is seen in its diff."""
     golden = PROJECT / "tests" / "golden" / "render.three-vendors.yaml"

@@ -17,7 +17,13 @@ from gpu_platform.settings.document import load, parse
 from tests.stack_files import FIXTURES, PROJECT, THREE_LINES
 from tests.stack_files import document as document_with
 
-PROD = load(PROJECT / "Pulumi.prod.yaml").keys
+# Between them they use every section: the least, the sample of production, three vendors, and a fabric.
+BASES = {
+    "three lines": THREE_LINES,
+    "prod": load(PROJECT / "Pulumi.prod.yaml").keys,
+    "vendors": load(FIXTURES / "valid" / "three-vendors.yaml").keys,
+    "fabric": load(FIXTURES / "valid" / "fabric-static.yaml").keys,
+}
 
 
 def test_forty_mistakes_are_forty_findings() -> None:
@@ -80,8 +86,8 @@ def broken(draw: st.DrawFn, base: dict[str, Any]) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.parametrize("base", [THREE_LINES, PROD], ids=["three lines", "prod"])
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.parametrize("base", BASES.values(), ids=list(BASES))
+@settings(max_examples=125, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_five_hundred_broken_documents_end_in_findings_or_a_plan(base: dict[str, Any], data: st.DataObject) -> None:
     check(data.draw(broken(base)))

@@ -144,3 +144,11 @@ def test_machines_load_the_modules_and_let_containers_lock_memory(talos: str, pl
         found = next(one for one in documents if one["kind"] == place)
         assert found["overrides"] == {"process": {"rlimits": [limit]}}
     assert modules >= {"mlx5_ib", "ib_uverbs", "ib_umad", "rdma_cm", "rdma_ucm", "ib_ipoib"}
+
+
+def test_only_the_fabrics_plugin_hands_its_devices_out() -> None:
+    """NVIDIA/aicr: the GPU device plugin would put every RDMA device into every pod with a GPU."""
+    values = next(one for one in planned("ib-shared").gpu_operator.releases if one.key == "gpu-operator").values
+    assert values["devicePlugin"]["env"] == [{"name": "MOFED_ENABLED", "value": "false"}]
+    without = next(one for one in good(document()).gpu_operator.releases if one.key == "gpu-operator").values
+    assert "env" not in without["devicePlugin"]

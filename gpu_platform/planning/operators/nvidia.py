@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_platform import facts
 from gpu_platform.planning import allocation, counters, inventory
+from gpu_platform.planning.fabric import modes
 from gpu_platform.planning.mig import objects as mig
 from gpu_platform.planning.operators.tolerations import tolerations
 from gpu_platform.planning.sharing import objects as sharing
@@ -43,7 +44,12 @@ def values(settings: Settings) -> dict[str, Any]:
         "cdi": {"enabled": True},
         "hostPaths": {"driverInstallDir": driver_root()},
         "validator": {"driver": {"env": [no_symlinks]}, "plugin": {"env": [workload]}},
-        "devicePlugin": {"enabled": allocation.device_plugin(settings), **sharing.values(settings)},
+        "devicePlugin": {
+            "enabled": allocation.device_plugin(settings),
+            # Else it would hand the fabric's devices to every pod with a GPU, past the fabric's own plugin.
+            **({"env": [{"name": "MOFED_ENABLED", "value": "false"}]} if modes.present(settings) else {}),
+            **sharing.values(settings),
+        },
         "dcgmExporter": _exporter(settings),
         "gfd": {"enabled": True},
         "nodeStatusExporter": {"enabled": True},

@@ -31,6 +31,8 @@ class Hardware:
     talos_version: str = ""
     gpu_model: str = ""
     gpu_count: int = 0
+    nics: str = ""
+    nic_fabric: str = ""
 
 
 def inventory(stack_file: Path | None) -> list[Hardware]:
@@ -52,7 +54,7 @@ def inventory(stack_file: Path | None) -> list[Hardware]:
 
 
 def _pool(name: str, pool: dict[str, Any], talos: str) -> list[Hardware]:
-    gpu, nodes = pool.get("gpu") or {}, pool["nodes"]
+    gpu, nics, nodes = pool.get("gpu") or {}, pool.get("nics") or {}, pool["nodes"]
     named = nodes if isinstance(nodes, dict) else {one: {} for one in nodes}
     return [
         Hardware(
@@ -62,6 +64,8 @@ def _pool(name: str, pool: dict[str, Any], talos: str) -> list[Hardware]:
             talos_version=(keys or {}).get("talosVersion") or pool.get("talosVersion") or talos,
             gpu_model=gpu.get("model", ""),
             gpu_count=gpu.get("perNode", 8 if gpu else 0),
+            nics=nics.get("profile", ""),
+            nic_fabric=nics.get("fabric", "infiniband") if nics else "",
         )
         for node, keys in named.items()
         if (keys or {}).get("state", "active") not in OUTSIDE
@@ -77,6 +81,9 @@ def node(machine: Hardware, kubelet: str) -> dict[str, Any]:
         f"{ANNOTATION}/os": machine.os,
         **({f"{ANNOTATION}/gpu-model": machine.gpu_model} if machine.gpu_model else {}),
         **({f"{ANNOTATION}/gpu-count": str(machine.gpu_count)} if machine.gpu_count else {}),
+        **(
+            {f"{ANNOTATION}/nics": machine.nics, f"{ANNOTATION}/nic-fabric": machine.nic_fabric} if machine.nics else {}
+        ),
     }
     labels = {"kubernetes.io/hostname": machine.name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
     info = {

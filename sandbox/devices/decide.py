@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from sandbox.devices import amd, dra, gaudi, nvidia
 from sandbox.devices.discovery import discover
-from sandbox.devices.hardware import AMD, DEVICES, HABANA, machine
+from sandbox.devices.fabric import rails
+from sandbox.devices.hardware import AMD, DEVICES, HABANA, PREFIX, machine
+from sandbox.devices.ports import ports
 from sandbox.devices.sharing import PluginError
 from sandbox.devices.slices import slice_of
 
@@ -29,12 +31,23 @@ class Published:
     slices: tuple[Object, ...] = ()
 
 
+# One sentence for people, of a machine's rails.
+RAILS = PREFIX + "fabric"
 _OTHERS = {AMD: amd.play, HABANA: gaudi.play}
 
 
 def decide(view: View, node: Object) -> Published:
-    """Return what is published on a node under this view of the cluster."""
+    """Return what is published on a node under this view of the cluster: cards, and rails beside them."""
     here = machine(node)
+    cards = _cards(view, here)
+    found = rails(view.fabric, view.namespaces, here, ports(here.notes), {**here.labels, **cards.labels})
+    if not found.sentence:
+        return cards
+    notes = {**cards.annotations, RAILS: found.sentence}
+    return replace(cards, annotations=notes, resources={**cards.resources, **found.resources})
+
+
+def _cards(view: View, here: Machine) -> Published:
     if here.failure:
         return Published(annotations={DEVICES: here.failure})
     if here.model and here.system == "talos" and not here.release:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from sandbox.devices.ports import VENDOR, ports
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -23,6 +25,9 @@ _TESTS: dict[str, Callable[[str, list[str]], bool]] = {
 def labels(rules: Iterable[Object], machine: Machine) -> dict[str, str]:
     """Return the labels of every rule that matches the machine; of features, only pci.device is played."""
     devices = [machine.card.pci] if machine.card else []
+    devices += [
+        {"vendor": VENDOR, "class": "0207" if one.link == "infiniband" else "0200"} for one in ports(machine.notes)
+    ]
     found: dict[str, str] = {}
     for one in rules:
         for rule in one["spec"].get("rules") or ():

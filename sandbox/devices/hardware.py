@@ -62,6 +62,7 @@ class Machine:
     handed_out: bool = False
     # The names of all that the cluster hands out of it.
     extended: tuple[str, ...] = ()
+    notes: dict[str, str] = field(default_factory=dict)
 
     @property
     def card(self) -> Card | None:
@@ -95,4 +96,5 @@ def machine(node: Object) -> Machine:
         failure=notes.get(FAILURE, ""),
         handed_out="nvidia.com/gpu" in (status.get("allocatable") or {}),
         extended=tuple(status.get("allocatable") or ()),
+        notes=notes,
     )

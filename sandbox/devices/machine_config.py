@@ -25,12 +25,14 @@ _DOCUMENTS = {
     "KubeNodeConfig",
     "KubeletConfig",
     "UnattendedInstallConfig",
+    "CRIBaseRuntimeSpecConfig",
 }
 # Keys of the documents that replace parts of the first one (siderolabs/talos v1.14.0-rc.1).
 _KEYS = {
     "KubeNodeConfig": {"skipNodeRegistration", "registerWithFQDN", "nodeIP", "labels", "annotations", "taints"},
     "KubeletConfig": {"image", "config", "extraArgs", "clusterDNS", "defaultRuntimeSeccompProfileEnabled"},
     "UnattendedInstallConfig": {"reboot", "installer", "provisioning"},
+    "CRIBaseRuntimeSpecConfig": {"overrides"},
 }
 _TOP = {"version", "debug", "persist", "machine", "cluster"}
 _MACHINE = {
@@ -120,6 +122,7 @@ def _two_places(documents: list[Object]) -> str | None:
         ("KubeNodeConfig", "nodeLabels"),
         ("KubeletConfig", "kubelet"),
         ("UnattendedInstallConfig", "install"),
+        ("CRIBaseRuntimeSpecConfig", "baseRuntimeSpecOverrides"),
     ):
         if kind in kinds and key in machine:
             return f"{kind} and machine.{key} are both set"

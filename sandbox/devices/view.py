@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sandbox.devices.fabric import Fabric
 from sandbox.devices.others import Others
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class View:
     # The DaemonSet of NVIDIA's DRA driver.
     dra_plugin: Object | None = None
     others: Others = field(default_factory=Others)
+    fabric: Fabric = field(default_factory=Fabric)
 
     @property
     def policy(self) -> Object | None:

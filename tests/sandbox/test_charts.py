@@ -24,6 +24,7 @@ OFF: Object = {"nfd": {"enabled": False}}
 PUBLISHED = {
     "gpu-operator": "gpu-operator-v26.7.0.yaml",
     "dra-driver-nvidia-gpu": "dra-driver-nvidia-gpu-0.4.1.yaml",
+    "network-operator": "network-operator-26.4.1.yaml",
     "node-feature-discovery": "node-feature-discovery-0.19.0.yaml",
     "gpu-operator-charts": "gpu-operator-charts-v1.5.1.yaml",
 }
@@ -96,6 +97,19 @@ def test_definitions_have_the_published_identity_and_no_field_of_their_own(chart
             assert version.get("subresources") == other.get("subresources")
             mine = {path for path, _ in fields(version["schema"]["openAPIV3Schema"])}
             assert mine <= {path for path, _ in fields(other["schema"]["openAPIV3Schema"])}
+
+
+@needs_published
+def test_the_network_operators_definitions_are_the_published_ones() -> None:
+    both = ("network-operator-v26.4.1", "nvidia-k8s-ipam-network-operator-v26.4.1")
+    published = {kind: one for each in both for kind, one in definitions(SCHEMAS / "crds" / each).items()}
+    for kind, found in definitions(CHARTS / "network-operator" / "crds").items():
+        theirs = published[kind]["spec"]
+        assert {**found["spec"], "versions": None} == {key: theirs[key] for key in theirs if key in found["spec"]} | {
+            "versions": None
+        }
+        mine = {path for path, _ in fields(found["spec"]["versions"][0]["schema"]["openAPIV3Schema"])}
+        assert mine <= {path for path, _ in fields(theirs["versions"][0]["schema"]["openAPIV3Schema"])}
 
 
 def fields(schema: Object, path: str = "") -> Iterator[tuple[str, Object]]:

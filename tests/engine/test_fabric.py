@@ -1,0 +1,108 @@
+"""Rails in every mode: handed out because of what `up` created, and to pods that say what the outputs say."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from sandbox import factory, nodes, overlay
+from sandbox.devices.boot import boot
+from sandbox.engine import engines
+from sandbox.kube import until
+from tests.stack_files import PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sandbox.kube import Kube
+    from sandbox.state import State
+    from tests.engine.pulumi_stack import Stack
+
+pytestmark = pytest.mark.engine
+
+FILE = Path(__file__).with_name("fabric.yaml")
+MODES = {
+    "ib-shared": "f-ib",
+    "ipoib-shared": "f-ib",
+    "host-device": "f-eth",
+    "macvlan-shared": "f-eth",
+}
+SPACE = "training"
+
+
+@pytest.fixture(scope="module")
+def stack(make_stack: Callable[[str], Stack], kube: Kube) -> Iterator[Stack]:
+    """A stack and machines on both fabrics; the machines are gone afterwards."""
+    own = nodes.inventory(PROJECT / "Pulumi.sandbox.yaml")
+    more = [one for one in nodes.inventory(FILE) if one.pool != "system"]
+    nodes.bring(kube, [*own, *more], engines()["kubernetes"].version)
+    made = make_stack("fabric")
+    yield made
+    made.destroy().ok()
+    nodes.bring(kube, own, engines()["kubernetes"].version)
+
+
+def configured(sandbox: State, mode: str, **fabric: Any) -> dict[str, Any]:
+    """Return the stack's configuration with the pool that a mode is for."""
+    found = copy.deepcopy(overlay.config(sandbox, FILE))
+    pools = found["gpu-platform:inventory"]["pools"]
+    found["gpu-platform:inventory"] = {"pools": {MODES[mode]: pools[MODES[mode]]}}
+    found["gpu-platform:fabric"] |= {"mode": mode, **fabric}
+    return found
+
+
+def allocatable(kube: Kube, name: str) -> dict[str, str]:
+    found: dict[str, str] = kube.get("v1", "nodes", None, name)["status"]["allocatable"]
+    return found
+
+
+def pod(name: str, patch: dict[str, Any]) -> dict[str, Any]:
+    """Return a pod that is the patch, with a name and an image."""
+    body = copy.deepcopy(patch)
+    body["spec"]["containers"][0] |= {"name": "train", "image": "train"}
+    body["spec"]["tolerations"] = [{"operator": "Exists"}]
+    head = {"apiVersion": "v1", "kind": "Pod"}
+    return {**head, **body, "metadata": {**body.get("metadata", {}), "name": name, "namespace": SPACE}}
+
+
+def unschedulable(kube: Kube, name: str) -> str:
+    conditions = kube.get("v1", "pods", SPACE, name)["status"].get("conditions") or ()
+    return next((str(one["message"]) for one in conditions if one.get("reason") == "Unschedulable"), "")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_pod_with_the_patch_gets_cards_and_rails(mode: str, stack: Stack, kube: Kube, sandbox: State) -> None:
+    stack.write(configured(sandbox, mode)).up().ok()
+    outputs = stack.outputs()
+    boot(kube, outputs, factory.url(sandbox))
+    pool = outputs["fabric"]["pools"][MODES[mode]]
+    names = [name for name, node in outputs["nodes"].items() if node["pool"] == MODES[mode]]
+    for name in names:
+        until(f"rails of {name}", lambda: pool["limits"].keys() <= allocatable(kube, name).keys(), timeout=60)  # noqa: B023
+    assert set(stack.up().ok().changes) == {"unchanged"}
+    until("the account", lambda: kube.get("v1", "serviceaccounts", SPACE, "default"))
+    try:
+        for number in range(len(names)):
+            kube.create(pod(f"rank-{number}", pool["patch"]), "pods")
+        until(
+            "the ranks",
+            lambda: len({where(kube, f"rank-{number}") for number in range(len(names))} - {""}) == len(names),
+        )
+        kube.create(pod("one-too-many", pool["patch"]), "pods")
+        assert "Insufficient" in until("a refusal", lambda: unschedulable(kube, "one-too-many"))
+    finally:
+        for one in kube.items("v1", "pods", SPACE):
+            kube.delete("v1", "pods", SPACE, one["metadata"]["name"], gracePeriodSeconds=0)
+    attached = [one for one in pool["networks"].split(",") if one]
+    until("the networks", lambda: set(attached) <= {one["metadata"]["name"] for one in networks(kube)})
+
+
+def where(kube: Kube, name: str) -> str:
+    return str(kube.get("v1", "pods", SPACE, name)["spec"].get("nodeName", ""))
+
+
+def networks(kube: Kube) -> list[dict[str, Any]]:
+    return kube.items("k8s.cni.cncf.io/v1", "network-attachment-definitions", SPACE)

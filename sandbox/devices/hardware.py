@@ -38,6 +38,8 @@ class Card:
     open: bool = False
     mig: bool = False
     slices: int = 7
+    # CUDA compute capability, as a version of three parts.
+    compute: str = ""
     # Of AMD cards: compute units, and the memory modes that each compute mode goes with.
     units: int = 0
     modes: dict[str, list[str]] = field(default_factory=dict)
@@ -62,6 +64,7 @@ class Machine:
     handed_out: bool = False
     # The names of all that the cluster hands out of it.
     extended: tuple[str, ...] = ()
+    uid: str = ""
 
     @property
     def card(self) -> Card | None:
@@ -95,4 +98,5 @@ def machine(node: Object) -> Machine:
         failure=notes.get(FAILURE, ""),
         handed_out="nvidia.com/gpu" in (status.get("allocatable") or {}),
         extended=tuple(status.get("allocatable") or ()),
+        uid=metadata.get("uid", ""),
     )

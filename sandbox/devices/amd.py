@@ -36,7 +36,7 @@ def play(view: View, machine: Machine, card: Card, discovered: Discovered) -> Ou
     done = _partitioned(view, config, machine, card, labels)
     found = _labels(config, machine, card, done)
     if enabled(config, "draDriver", "enable", default=False):
-        wanted = slice_of(DRIVER, machine.name, devices(card, done.modes))
+        wanted = slice_of(DRIVER, machine.name, devices(card, done.modes), machine.uid)
         return Outcome(_told(done, "devices published in a ResourceSlice"), found, slices=(wanted,))
     resources = _resources(config, done)
     if not resources:

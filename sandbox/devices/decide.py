@@ -73,18 +73,25 @@ def _nvidia(view: View, here: Machine, card: Card, discovered: dict[str, str]) -
     claims = dra.claims(view, here, card, operated.labels, cut.gpus if cut else ())
     if claims is None:
         return operated
-    if not claims.devices:
-        return replace(operated, annotations={DEVICES: claims.trouble})
-    told = slice_of(dra.DRIVER, here.name, list(claims.devices))
-    sentence = f"{len(claims.devices)} devices published for claims"
-    if operated.resources:
-        sentence = f"handed out twice: {operated.annotations[DEVICES]}, and {sentence}"
-    return replace(operated, annotations={DEVICES: sentence}, slices=(told,))
+    slices = (slice_of(dra.DRIVER, here.name, list(claims.devices), here.uid),) if claims.devices else ()
+    sentence = _both(operated, claims)
+    return replace(operated, annotations={DEVICES: sentence}, slices=slices)
+
+
+def _both(operated: Published, claims: dra.Claims) -> str:
+    """Return one sentence of two: a fault of the operator is not hidden behind devices, nor the other way round."""
+    said = operated.annotations[DEVICES]
+    told = claims.trouble or f"{len(claims.devices)} devices published for claims"
+    if operated.resources and claims.devices:
+        return f"handed out twice: {said}, and {told}"
+    if said != told and (operated.resources or operated.ready is False):
+        return f"{told}; {said}" if claims.devices else f"{said}; {told}"
+    return told
 
 
 def _operated(view: View, here: Machine, card: Card, discovered: dict[str, str], cut: Cut | None) -> Published:
     if reason := nvidia.obstacle(view, here, card, discovered):
-        tries = nvidia.recognised(discovered) and view.policy is not None
+        tries = nvidia.recognised(discovered) and view.policy is not None and not nvidia.opts_out(here)
         return Published(discovered, {DEVICES: reason}, ready=False if tries else None)
     policy = view.policy
     assert policy is not None  # noqa: S101 - without one there is an obstacle
@@ -96,11 +103,12 @@ def _operated(view: View, here: Machine, card: Card, discovered: dict[str, str],
     sentence = cut.sentence if cut else f"{here.count} GPUs published"
     if shared.sentence:
         sentence = f"{sentence}, {shared.sentence}"
-    if shared.suffix and "nvidia.com/gpu.product" in labels:
-        labels["nvidia.com/gpu.product"] += "-SHARED"
+    if "nvidia.com/gpu.product" in labels:  # what sharing does to labels is feature discovery's to say
+        labels |= shared.labels
+        labels["nvidia.com/gpu.product"] += "-SHARED" if shared.suffix else ""
     if not nvidia.deployed(policy, here, "device-plugin"):
         sentence = "no device plugin runs here: no nvidia.com/gpu is handed out"
-    return Published(labels | shared.labels, {DEVICES: sentence}, shared.resources, ready=True)
+    return Published(labels, {DEVICES: sentence}, shared.resources, ready=True)
 
 
 def _silent(labels: dict[str, str], reason: str) -> Published:

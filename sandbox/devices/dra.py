@@ -1,14 +1,13 @@
-"""NVIDIA's DRA driver: where its plugin runs, and the devices that it tells of."""
+"""NVIDIA's DRA driver: where its plugin runs, and why it tells of nothing there."""
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sandbox.devices.dra_devices import devices
 from sandbox.devices.image import obstacles as image_obstacles
 from sandbox.devices.nvidia import DRIVER_ROOT
-from sandbox.devices.partition import memory
 from sandbox.devices.placement import ENFORCE, admits_privileged, selected, spelled, untolerated
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from sandbox.devices.view import View
 
 DRIVER = "gpu.nvidia.com"
+# The plugin of cards beside the one of compute domains in one pod: resources.gpus.enabled=false leaves it out.
+_CONTAINER = "gpus"
 
 
 @dataclass(frozen=True)
@@ -34,12 +35,14 @@ def claims(view: View, machine: Machine, card: Card, labels: dict[str, str], gpu
     if view.dra_plugin is None:
         return None
     pod = view.dra_plugin["spec"]["template"]["spec"]
-    if not selected(pod, {**labels, **machine.labels}):
+    tells = any(one["name"] == _CONTAINER for one in pod.get("containers") or ())
+    if not tells or not selected(pod, {**labels, **machine.labels}):
         return None
     trouble = next(_obstacles(view, view.dra_plugin, machine, card), None)
     if trouble:
         return Claims(trouble=trouble)
-    return Claims(tuple(_devices(machine, card, gpus)))
+    found = tuple(devices(machine, card, gpus))
+    return Claims(found, "" if found else "the DRA driver has no device to tell of: every card is cut into nothing")
 
 
 def _obstacles(view: View, plugin: Object, machine: Machine, card: Card) -> Iterator[str]:
@@ -53,37 +56,3 @@ def _obstacles(view: View, plugin: Object, machine: Machine, card: Card) -> Iter
         root = next((one["hostPath"]["path"] for one in pod["volumes"] if one["name"] == "driver-root"), "/")
         if root != DRIVER_ROOT:
             yield f"nvidiaDriverRoot of the DRA driver is {root}: on Talos the driver lies in {DRIVER_ROOT}"
-
-
-def _devices(machine: Machine, card: Card, gpus: Gpus) -> Iterator[Object]:
-    """Yield a device for each whole card and for each slice; one that is cut into nothing yields none."""
-    for index in range(machine.count):
-        profiles = gpus[index] if index < len(gpus) else None
-        if profiles is None:
-            yield _device(machine, card, f"gpu-{index}", index, {"type": "gpu"}, card.memory)
-        for number, profile in enumerate(profiles or ()):
-            parent = {"type": "mig", "profile": profile, "parentUUID": _uuid("GPU", machine.name, index)}
-            size = memory(card, profile)
-            yield _device(machine, card, f"gpu-{index}-mig-{number}", index, parent, size)
-
-
-def _device(machine: Machine, card: Card, name: str, index: int, special: dict[str, str], mebibytes: int) -> Object:
-    kind = "GPU" if special["type"] == "gpu" else "MIG"
-    texts = {
-        **special,
-        "uuid": _uuid(kind, machine.name, name),
-        "productName": card.product.replace("-", " "),
-        "brand": "Nvidia",
-        "architecture": card.family.capitalize(),
-        "resource.kubernetes.io/pcieRoot": f"pci0000:{index * 16:02x}",
-    }
-    return {
-        "name": name,
-        "attributes": {key: {"string": value} for key, value in texts.items()},
-        "capacity": {"memory": {"value": f"{mebibytes}Mi"}},
-    }
-
-
-def _uuid(kind: str, *parts: object) -> str:
-    digest = hashlib.sha256("/".join(map(str, parts)).encode()).hexdigest()
-    return f"{kind}-{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"

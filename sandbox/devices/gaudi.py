@@ -26,7 +26,7 @@ def play(view: View, machine: Machine, card: Card, discovered: Discovered) -> Ou
         return Outcome(f"Talos has no driver for {card.product}: neither its kernel nor an extension holds habanalabs")
     labels = {key: value for key, value in machine.labels.items() if not domain(key)} | discovered.labels
     unclaimed, unplugged = next(_claims(view, machine, labels), None), next(_operator(view, machine, labels), None)
-    slices = () if unclaimed else (slice_of(DRIVER, machine.name, _devices(card, machine.count)),)
+    slices = () if unclaimed else (slice_of(DRIVER, machine.name, _devices(card, machine.count), machine.uid),)
     resources = {} if unplugged else {RESOURCE: str(machine.count)}
     if slices or resources:
         told = [f"{machine.count} Gaudi published"] if resources else []

@@ -38,6 +38,8 @@ class Card:
     open: bool = False
     mig: bool = False
     slices: int = 7
+    # CUDA compute capability, as a version of three parts.
+    compute: str = ""
     # Of AMD cards: compute units, and the memory modes that each compute mode goes with.
     units: int = 0
     modes: dict[str, list[str]] = field(default_factory=dict)
@@ -63,6 +65,7 @@ class Machine:
     # The names of all that the cluster hands out of it.
     extended: tuple[str, ...] = ()
     notes: dict[str, str] = field(default_factory=dict)
+    uid: str = ""
 
     @property
     def card(self) -> Card | None:
@@ -97,4 +100,5 @@ def machine(node: Object) -> Machine:
         handed_out="nvidia.com/gpu" in (status.get("allocatable") or {}),
         extended=tuple(status.get("allocatable") or ()),
         notes=notes,
+        uid=metadata.get("uid", ""),
     )

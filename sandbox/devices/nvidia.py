@@ -37,6 +37,7 @@ _ON_BY_DEFAULT = {"driver", "toolkit", "devicePlugin", "dcgmExporter", "gfd", "m
 _NO_SYMLINKS = "DISABLE_DEV_CHAR_SYMLINK_CREATION"
 _TRUE, _FALSE = "true", "false"
 _DEPLOY = "nvidia.com/gpu.deploy."
+_VALIDATOR = f"{_DEPLOY}operator-validator"
 
 
 def enabled(policy: Object, section: str) -> bool:
@@ -64,18 +65,19 @@ def _obstacles(view: View, machine: Machine, card: Card, discovered: dict[str, s
         if label not in discovered:
             yield f"the GPU operator needs label {label}, which NFD did not publish"
     policy = view.policy
-    if policy is None or not machine.handed_out:
+    # Who serves by claims alone hands out no resource: there the label tells that operands run.
+    if policy is None or not (machine.handed_out or machine.labels.get(_VALIDATOR) == _TRUE):
         yield from _operator(view, machine)
     if policy is None:
         yield "no ClusterPolicy cluster-policy is in the cluster"
         return
+    if opts_out(machine):
+        yield f"the node opts out: label {_DEPLOY}operands=false"
     if machine.system == "talos":
         yield from _talos(policy)
         yield from image_obstacles(machine, card)
     if taint := untolerated(machine, _section(policy, "daemonsets").get("tolerations") or ()):
         yield f"daemonsets.tolerations of the ClusterPolicy do not tolerate taint {spelled(taint)}"
-    if machine.labels.get("nvidia.com/gpu.deploy.operands") == "false":
-        yield "the node opts out: label nvidia.com/gpu.deploy.operands=false"
 
 
 def _operator(view: View, machine: Machine) -> Iterator[str]:
@@ -104,14 +106,20 @@ def _talos(policy: Object) -> Iterator[str]:
         yield f"validator.driver.env lacks {_NO_SYMLINKS}=true: the driver validation loops on /dev/char"
 
 
+def opts_out(machine: Machine) -> bool:
+    """Tell whether a machine takes no operand at all."""
+    return machine.labels.get(f"{_DEPLOY}operands") == _FALSE
+
+
 def deployed(policy: Object, machine: Machine, operand: str) -> bool:
     """Tell whether an operand runs on a machine: it is on, and the machine does not opt out of it."""
-    return enabled(policy, _OPERANDS[operand]) and machine.labels.get(f"{_DEPLOY}{operand}") != _FALSE
+    unwanted = opts_out(machine) or machine.labels.get(f"{_DEPLOY}{operand}") == _FALSE
+    return enabled(policy, _OPERANDS[operand]) and not unwanted
 
 
 def labels(policy: Object, machine: Machine, card: Card, done: Cut | None) -> dict[str, str]:
     """Return the labels of a GPU node whose operands run; `done` is what became of its request for slices."""
-    found = {PRESENT: _TRUE, "nvidia.com/gpu.deploy.operator-validator": _TRUE}
+    found = {PRESENT: _TRUE, _VALIDATOR: _TRUE}
     for label, section in _OPERANDS.items():
         on = enabled(policy, section) and (section != "migManager" or card.mig)
         # The operator leaves a label alone that somebody else has set (controllers/state_manager.go).
@@ -159,7 +167,8 @@ def resources(view: View, policy: Object, machine: Machine, done: Cut | None) ->
         return Shared({})
     unshared = done.resources if done else {RESOURCE: str(machine.count)}
     named = _section(_section(policy, "devicePlugin"), "config")
-    sliced = bool(done and any(done.gpus))
+    # With strategy none the plugin sees no slices, and mixed it refuses by itself.
+    sliced = bool(done and any(done.gpus)) and strategy(policy) == "single"
     return share(view.plugin_configs, named, machine.labels, strategy(policy), unshared, sliced=sliced)
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 WHOLE = "nvidia.com/gpu"
 # The profiles of each card, None for one that is not cut.
 Gpus = tuple["tuple[str, ...] | None", ...]
-# What the driver keeps of a slice's memory for itself, MiB (1g.5gb of an A100 has 4864).
+# What the driver keeps of a slice's memory for itself, MiB: 1g.5gb of an A100 has 4864. Nominal for other profiles and
+# cards, whose slices lie as far or further below their names.
 _KEPT = 256
 _PROFILE = re.compile(r"(\d)g\.(\d+)gb([+-](?:me|me\.all|gfx))?")
 _ENTRY = {"device-filter", "devices", "mig-enabled", "mig-devices"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,8 +46,16 @@ def _matches(term: Object, labels: dict[str, str]) -> bool:
         "NotIn": lambda one: labels.get(one["key"]) not in one["values"],
         "Exists": lambda one: one["key"] in labels,
         "DoesNotExist": lambda one: one["key"] not in labels,
+        "Gt": lambda one: _difference(labels, one) > 0,
+        "Lt": lambda one: _difference(labels, one) < 0,
     }
     return bool(expressions) and all(held[one["operator"]](one) for one in expressions)
+
+
+def _difference(labels: dict[str, str], one: Object) -> int:
+    """Return by how much a label's number is above the one of an expression; 0 where the label is no number."""
+    found = labels.get(one["key"], "")
+    return int(found) - int(one["values"][0]) if re.fullmatch(r"-?\d+", found) else 0
 
 
 def spelled(taint: Object) -> str:

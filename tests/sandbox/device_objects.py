@@ -15,6 +15,8 @@ IMAGE = (
     "siderolabs/nvidia-container-toolkit-production",
     "siderolabs/nvidia-fabricmanager-production",
 )
+# Marks the nodes that the DRA driver's plugin selects, unless a test says otherwise.
+CLAIMS = {"somebody/claims": "yes"}
 WORKER_CONFIG = """
 sources:
   pci:
@@ -69,6 +71,24 @@ def policy() -> Object:
             "migManager": {"enabled": False},
         },
     }
+
+
+def dra_plugin(
+    root: str = "/usr/local",
+    containers: tuple[str, ...] = ("compute-domains", "gpus"),
+    selector: dict[str, str] | None = None,
+) -> Object:
+    known = ("feature.node.kubernetes.io/pci-10de.present", "nvidia.com/gpu.present")
+    terms = [{"matchExpressions": [{"key": key, "operator": "In", "values": ["true"]}]} for key in known]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    pod: Object = {
+        "containers": [{"name": name} for name in containers],
+        "nodeSelector": CLAIMS if selector is None else selector,
+        "affinity": {"nodeAffinity": required},
+        "tolerations": [TOLERATION],
+        "volumes": [{"name": "driver-root", "hostPath": {"path": root}}],
+    }
+    return {"metadata": {"name": "p", "namespace": "dra"}, "spec": {"template": {"spec": pod}}}
 
 
 def view(**spoilt: Any) -> View:

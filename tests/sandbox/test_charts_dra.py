@@ -29,6 +29,39 @@ def test_placement_arrives_in_the_plugin() -> None:
 
 
 @needs_renderer
+def test_what_is_off_is_not_in_the_pod() -> None:
+    neither = {"resources": {"gpus": {"enabled": False}, "computeDomains": {"enabled": False}}}
+    assert not [each for each in render(CHART, neither) if each["kind"] in {"DaemonSet", "Deployment", "DeviceClass"}]
+    domains = render(CHART, {"resources": {"gpus": {"enabled": False}}})
+    pod = one(domains, "DaemonSet", f"{CHART}-kubelet-plugin")["spec"]["template"]["spec"]
+    assert [each["name"] for each in pod["containers"]] == ["compute-domains"]
+    assert one(domains, "Deployment", f"{CHART}-controller")
+    pod = one(render(CHART, GOOD), "DaemonSet", f"{CHART}-kubelet-plugin")["spec"]["template"]["spec"]
+    assert [each["name"] for each in pod["containers"]] == ["gpus"]
+
+
+@needs_renderer
+def test_root_gates_and_environment_are_seen_in_the_plugin() -> None:
+    more = {"gpus": {"env": [{"name": "A", "value": "b"}]}}
+    values = {**GOOD, "nvidiaDriverRoot": "/usr/local", "featureGates": {"MPSSupport": True}}
+    plugin = one(
+        render(CHART, {**values, "kubeletPlugin": {"containers": more}}), "DaemonSet", f"{CHART}-kubelet-plugin"
+    )
+    template = plugin["spec"]["template"]
+    env = {each["name"]: each["value"] for each in template["spec"]["containers"][0]["env"]}
+    assert (env["NVIDIA_DRIVER_ROOT"], env["FEATURE_GATES"], env["A"]) == ("/usr/local", "MPSSupport=true,", "b")
+    assert template["metadata"]["labels"]["dra-driver-nvidia-gpu-component"] == "kubelet-plugin"
+
+
+@needs_renderer
+@pytest.mark.parametrize(("api", "named"), [("", True), ("resource.k8s.io/v1beta1", False)])
+def test_only_the_final_api_knows_an_extended_resource(api: str, named: bool) -> None:
+    found = one(render(CHART, {**GOOD, "resourceApiVersion": api}), "DeviceClass", "gpu.nvidia.com")
+    assert found["apiVersion"] == (api or "resource.k8s.io/v1")
+    assert (found["spec"].get("extendedResourceName") == "nvidia.com/gpu") == named
+
+
+@needs_renderer
 @pytest.mark.parametrize(
     ("values", "namespace", "reason"),
     [

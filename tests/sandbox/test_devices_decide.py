@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from sandbox.devices.decide import decide
-from sandbox.devices.hardware import COUNT, DEVICES, FAILURE, cards
+from sandbox.devices.hardware import COUNT, DEVICES, FAILURE, NVIDIA, cards
 from sandbox.devices.nvidia import RESOURCE
 from tests.sandbox.device_objects import IMAGE, changed, node, operator, policy, view, without, worker
 
@@ -129,7 +129,26 @@ def test_the_image_does_not_drive_the_cards(machine: dict[str, Any], reason: str
 
 def test_the_node_opts_out() -> None:
     away = changed(node(), "metadata.labels", {"nvidia.com/gpu.deploy.operands": "false"})
-    assert "opts out" in decide(view(), away).annotations[DEVICES]
+    found = decide(view(), away)
+    assert "opts out" in found.annotations[DEVICES]
+    assert (found.resources, found.ready) == ({}, None)
+    assert not any(label.startswith("nvidia.com/") for label in found.labels)
+
+
+@pytest.mark.parametrize(
+    ("operand", "label", "stays"),
+    [
+        ("device-plugin", "nvidia.com/gpu.deploy.device-plugin", False),
+        ("gpu-feature-discovery", "nvidia.com/gpu.product", True),
+        ("dcgm-exporter", "nvidia.com/gpu.deploy.dcgm-exporter", True),
+    ],
+)
+def test_the_node_opts_out_of_one_operand(operand: str, label: str, stays: bool) -> None:
+    away = changed(node(), "metadata.labels", {f"nvidia.com/gpu.deploy.{operand}": "false"})
+    found = decide(view(), away)
+    assert label not in found.labels
+    assert f"nvidia.com/gpu.deploy.{operand}" not in found.labels
+    assert (found.resources, found.ready) == ({RESOURCE: "8"} if stays else {}, True)
 
 
 def test_cards_without_switches_need_no_fabric_manager() -> None:
@@ -193,3 +212,7 @@ def test_a_node_without_cards_is_only_discovered() -> None:
 
 def test_every_model_says_where_its_row_comes_from() -> None:
     assert all(card.source and card.product and card.memory for card in cards().values())
+
+
+def test_every_card_of_nvidia_has_a_compute_capability() -> None:
+    assert all(bool(card.compute) == (card.pci["vendor"] == NVIDIA) for card in cards().values())

@@ -8,7 +8,7 @@ from sandbox.devices.hardware import DEVICES
 from sandbox.devices.loop import Simulator
 from sandbox.devices.nvidia import RESOURCE
 from sandbox.kube import ApiError
-from tests.sandbox.device_objects import WORKER_CONFIG, Object, changed, node, operator, policy, worker
+from tests.sandbox.device_objects import WORKER_CONFIG, Object, changed, dra_plugin, node, operator, policy, worker
 
 
 class Cluster:
@@ -16,7 +16,7 @@ class Cluster:
 
     def __init__(self) -> None:
         enforce = {"pod-security.kubernetes.io/enforce": "privileged"}
-        spaces = [{"metadata": {"name": name, "labels": enforce}} for name in ("nfd", "gpu-operator")]
+        spaces = [{"metadata": {"name": name, "labels": enforce}} for name in ("nfd", "gpu-operator", "dra")]
         self.node = node()
         self.lists: dict[str, list[Object]] = {
             "namespaces": spaces,
@@ -24,6 +24,8 @@ class Cluster:
             "deployments": [operator()],
             "clusterpolicies": [policy()],
             "runtimeclasses": [],
+            "resourceslices": [],
+            "dra": [],
             "jobs": [],
         }
         self.writes: list[str] = []
@@ -31,7 +33,7 @@ class Cluster:
 
     def items(self, _api: str, plural: str, **query: str) -> list[Object]:
         if "dra-driver" in query.get("labelSelector", ""):
-            return []
+            return self.lists["dra"]
         return [self.node] if plural == "nodes" else self.lists.get(plural, [])
 
     def get(self, _api: str, plural: str, *_where: str | None) -> Object:
@@ -43,7 +45,7 @@ class Cluster:
 
     def apply(self, obj: Object, plural: str, sub: str = "", **_manager: str) -> None:
         self.writes.append(f"apply {plural}/{obj['metadata']['name']}/{sub}".rstrip("/"))
-        if plural == "runtimeclasses":
+        if plural in {"runtimeclasses", "resourceslices"}:
             self.lists[plural].append(obj)
         elif sub:
             kept = {key: value for key, value in self.node["status"]["allocatable"].items() if key != RESOURCE}
@@ -102,6 +104,17 @@ def test_everything_goes_with_the_objects(cluster: Cluster, simulator: Simulator
     assert RESOURCE not in cluster.node["status"]["allocatable"]
     assert cluster.lists["runtimeclasses"] == []
     assert "no NFD worker" in cluster.node["metadata"]["annotations"][DEVICES]
+
+
+def test_slices_come_and_go_with_the_plugin(cluster: Cluster, simulator: Simulator) -> None:
+    cluster.lists["dra"] = [dra_plugin(selector={})]
+    simulator.round()
+    assert [one["metadata"]["name"] for one in cluster.lists["resourceslices"]] == ["gpu-01-gpu.nvidia.com"]
+    assert cluster.node["metadata"]["annotations"][DEVICES].startswith("handed out twice")
+    cluster.lists["dra"] = []
+    simulator.round()
+    assert cluster.lists["resourceslices"] == []
+    assert cluster.node["metadata"]["annotations"][DEVICES] == "8 GPUs published"
 
 
 def test_what_somebody_takes_away_comes_back(cluster: Cluster, simulator: Simulator) -> None:

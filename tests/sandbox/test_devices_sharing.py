@@ -58,6 +58,40 @@ def test_labels_tell_of_sharing() -> None:
     assert renamed["nvidia.com/gpu.product"] == "NVIDIA-H100-80GB-HBM3"
 
 
+def test_without_feature_discovery_no_label_tells_of_sharing() -> None:
+    spec = changed(policy(), "spec.devicePlugin", {"config": {"name": "configs"}})
+    found = decide(view(policies=(changed(spec, "spec.gfd", {"enabled": False}),), plugin_configs={"a": FOUR}), node())
+    assert found.resources == {GPU: "32"}
+    assert not {"nvidia.com/gpu.replicas", "nvidia.com/gpu.sharing-strategy"} & set(found.labels)
+
+
+LIBRARY = "{version: v1, mig-configs: {all: [{devices: all, mig-enabled: true, mig-devices: {1g.10gb: 7}}]}}"
+
+
+def sliced(config: str, strategy: str) -> Any:
+    spec = changed(policy(), "spec.mig", {"strategy": strategy})
+    spec = changed(spec, "spec.devicePlugin", {"config": {"name": "configs"}})
+    spec = changed(spec, "spec.migManager", {"version": "v0.12.3", "config": {"name": "x"}})
+    here = changed(node(), "metadata.labels", {"nvidia.com/mig.config": "all"})
+    return decide(view(policies=(spec,), plugin_configs={"a": config}, mig_library=LIBRARY), here)
+
+
+@pytest.mark.parametrize(
+    ("config", "strategy", "resources"),
+    [
+        (OTHERS, "mixed", {SLICE: "224"}),
+        (FOUR, "mixed", {SLICE: "56"}),
+        (FOUR, "single", {GPU: "224"}),
+        (MPS, "single", {}),
+        (MPS, "none", {f"{GPU}.shared": "16"}),
+    ],
+)
+def test_slices_are_shared_by_time_alone(config: str, strategy: str, resources: dict[str, str]) -> None:
+    found = sliced(config, strategy)
+    assert found.resources == resources
+    assert ("not supported on MIG devices" in found.annotations[DEVICES]) == (not resources)
+
+
 @pytest.mark.parametrize(
     ("data", "default", "label", "strategy", "reason"),
     [

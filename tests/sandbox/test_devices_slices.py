@@ -21,6 +21,12 @@ def test_other_devices_are_another_generation() -> None:
     assert found["spec"]["pool"] == {"name": "gpu-01", "generation": 2, "resourceSliceCount": 1}
 
 
+def test_a_node_made_anew_owns_its_slice_anew() -> None:
+    old, new = (slice_of("gpu.amd.com", "gpu-01", [{"name": "gpu-0-128"}], uid) for uid in ("u1", "u2"))
+    assert changes([old], [old]) == ([], [])
+    assert changes([new], [old]) == ([], [new])
+
+
 class Cluster:
     def __init__(self, code: int = 0) -> None:
         self.code, self.writes = code, list[str]()

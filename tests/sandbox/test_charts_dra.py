@@ -11,8 +11,8 @@ GOOD: Object = {"gpuResourcesEnabledOverride": True, "resources": {"computeDomai
 @needs_renderer
 def test_classes_are_those_of_what_is_handed_out() -> None:
     classes = {each["metadata"]["name"] for each in render(CHART, GOOD) if each["kind"] == "DeviceClass"}
-    assert classes == {"gpu.nvidia.com", "mig.nvidia.com"}
-    more = {"gpuResourcesEnabledOverride": True, "featureGates": {"PassthroughSupport": True}}
+    assert classes == {"gpu.nvidia.com", "mig.nvidia.com", "vfio.gpu.nvidia.com"}
+    more = {"gpuResourcesEnabledOverride": True}
     classes = {each["metadata"]["name"] for each in render(CHART, more) if each["kind"] == "DeviceClass"}
     assert {"vfio.gpu.nvidia.com", "compute-domain-daemon.nvidia.com"} <= classes
 

@@ -58,7 +58,7 @@ def planned() -> Plan:
     result = plan(document())
     warnings = [one for one in result.findings if one.severity is Severity.WARNING]
     for one in warnings:
-        pulumi.log.warn(str(one))
+        pulumi.log.warn(str(one).removeprefix("warning "))  # the engine says so itself
     if result.plan is None:
         wrong = [str(one) for one in result.findings if one.severity is Severity.ERROR]
         lines = "\n".join(f"  {line}" for line in wrong)

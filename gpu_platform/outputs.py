@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from gpu_platform import facts
-
 if TYPE_CHECKING:
     import pulumi
 
@@ -134,7 +132,7 @@ class RailOutput(Contract):
     hca: str | None = None
     interface: str
     network: str | None = None
-    resource: str
+    resource: str | None = None
     subnet: str | None = None
 
 
@@ -147,6 +145,7 @@ class FabricPoolOutput(Contract):
     limits: dict[str, str]
     node_selector: dict[str, str]
     environment: dict[str, str]
+    claim_template: str | None = None
     patch: dict[str, Any]
 
 
@@ -154,9 +153,11 @@ class FabricOutput(Contract):
     """The fabric: its mode, who is attached, and what Cilium must be told."""
 
     mode: str
-    policy: str
+    policy: str | None = None
+    device_class: str | None = None
     namespaces: list[str]
     capacity: int | None = None
+    needs: dict[str, str] = Field(default_factory=dict)
     pools: dict[str, FabricPoolOutput]
     covered_resources: list[str]
     cilium_values: dict[str, Any]
@@ -213,10 +214,9 @@ def outputs_of(plan: Plan) -> PlatformOutputs:
 
 def _fabric(fabric: FabricPlan) -> dict[str, Any]:
     return {
-        **{key: getattr(fabric, key) for key in ("mode", "policy", "namespaces", "capacity")},
+        **{key: getattr(fabric, key) for key in set(FabricOutput.model_fields) - {"pools", "covered_resources"}},
         "pools": {one.name: asdict(one) for one in fabric.pools},
-        "covered_resources": sorted({rail.resource for one in fabric.pools for rail in one.rails}),
-        "cilium_values": facts.table("fabric")["cilium"]["values"],
+        "covered_resources": sorted({rail.resource for one in fabric.pools for rail in one.rails if rail.resource}),
     }
 
 

@@ -9,7 +9,7 @@ from gpu_platform.planning import allocation, compatibility, counters, image, in
 from gpu_platform.planning.cluster import cluster_findings, plan_cluster
 from gpu_platform.planning.fabric import modes
 from gpu_platform.planning.fabric import rules as fabric_rules
-from gpu_platform.planning.fabric.part import plan_fabric
+from gpu_platform.planning.fabric.outline import plan_fabric
 from gpu_platform.planning.fabric.part import plan_part as fabric_part
 from gpu_platform.planning.image.classes import plan_image
 from gpu_platform.planning.mig import rules as mig_rules

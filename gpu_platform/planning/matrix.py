@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpu_platform import facts
 from gpu_platform.findings import finding
+from gpu_platform.planning.fabric import modes
 from gpu_platform.planning.image import extensions
 from gpu_platform.planning.image.classes import classes
 from gpu_platform.planning.operators.kinds import wanted
@@ -37,9 +38,10 @@ def findings(settings: Settings) -> Iterator[Finding]:
 
 
 def _there(settings: Settings) -> set[str]:
-    """Return the operators that are needed, and whether anything is claimed."""
+    """Return the operators that are needed, and whether cards or rails are claimed."""
     pools = settings.inventory.pools.values() if settings.inventory else ()
-    claims = {"claims"} if any(pool.allocation == "dra" and pool.gpu for pool in pools) else set()
+    claimed = modes.runs(settings, "dranet") or any(pool.allocation == "dra" and pool.gpu for pool in pools)
+    claims = {"claims"} if claimed else set()
     return {*wanted(settings), *claims}
 
 

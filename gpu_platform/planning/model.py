@@ -219,7 +219,7 @@ class Rail:
     hca: str | None
     interface: str
     network: str | None
-    resource: str
+    resource: str | None
     subnet: str | None
 
 
@@ -234,17 +234,24 @@ class FabricPool:
     limits: dict[str, str]
     node_selector: dict[str, str]
     environment: dict[str, str]
+    claim_template: str | None
     patch: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class FabricPlan:
-    """The fabric; `capacity` is how many nodes find addresses, None where pods get none."""
+    """The fabric; `capacity` is how many nodes find addresses, None where pods get none.
+
+    `policy` is the network operator's, `device_class` that of claimed rails; `needs` is what others must see to.
+    """
 
     mode: str
-    policy: str
+    policy: str | None
+    device_class: str | None
     namespaces: tuple[str, ...]
     capacity: int | None
+    needs: dict[str, str]
+    cilium_values: dict[str, Any]
     pools: tuple[FabricPool, ...]
 
 

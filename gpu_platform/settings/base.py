@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -16,7 +16,12 @@ _SEMVER = re.compile(r"v?(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})(-[
 
 
 class Section(BaseModel):
-    """A part of the stack file: camelCase keys, nothing unknown, nothing changed after it is read."""
+    """A part of the stack file: camelCase keys, nothing unknown, nothing changed after it is read.
+
+    `astray`: keys that people bring from elsewhere, with what is wrong with them, a colon, and what to write.
+    """
+
+    astray: ClassVar[dict[str, str]] = {}
 
     model_config = ConfigDict(
         extra="forbid",

@@ -34,7 +34,10 @@ def to_finding(section: str, model: type[Section], error: Mapping[str, Any]) -> 
     path = dotted(section, location)
     kind = error["type"]
     if kind == "extra_forbidden":
-        return finding("CFG-001", path, "unknown key", did_you_mean(str(location[-1]), _keys(model, location[:-1])))
+        key, here = str(location[-1]), _model(model, location[:-1])
+        message, _, fix = getattr(here, "astray", {}).get(key, "").rpartition(": ")
+        fix = fix or did_you_mean(key, list(_fields(here)))
+        return finding("CFG-001", path, message or "unknown key", fix)
     if kind == "missing":
         return finding("CFG-003", path, "this key is missing", f"write {location[-1]}")
     message, fix = _sentence(error)
@@ -69,12 +72,12 @@ def _sentence(error: Mapping[str, Any]) -> tuple[str, str]:
     return said, FIXES.get(kind, "write what is described in `python -m gpu_platform schema`")
 
 
-def _keys(model: type[Section], location: list[Any]) -> list[str]:
-    """Return the keys that the model at `location` knows."""
+def _model(model: type[Section], location: list[Any]) -> Any:
+    """Return the model at `location`."""
     here: Any = model
     for part in location:
         here = _step(here, part)
-    return list(_fields(_bare(here)))
+    return _bare(here)
 
 
 def _step(annotation: Any, part: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections import Counter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -83,8 +83,18 @@ class Rail(Section):
     )
 
 
+_ANY_PORT = (
+    "by vendor, model or driver alone, ports for storage and management are chosen, too: "
+    "write profile, or rails with their PCI addresses"
+)
+
+
 class Nics(Section):
     """The network cards of every node in a pool."""
+
+    astray: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("vendor", "vendors", "deviceID", "deviceIDs", "drivers"), _ANY_PORT
+    )
 
     profile: Text | None = Field(None, description="a server model of facts/nics.toml, such as xe9680-8rail-cx7")
     fabric: Literal["infiniband", "ethernet"] = Field("infiniband", description="what the cards speak")

@@ -44,6 +44,14 @@ class Operator(Section):
     )
 
 
+class Multus(Section):
+    """The plugin that attaches pods to several networks: part of the network operator's policy."""
+
+    manage: Literal["install", "existing"] = Field(
+        "install", description="existing: somebody else's DaemonSet, left alone"
+    )
+
+
 class Operators(Section):
     """The operators of the platform; what is left out is installed with its default version."""
 
@@ -59,4 +67,7 @@ class Operators(Section):
     network_operator: Operator = Field(
         default_factory=Operator, alias="network-operator", description="NVIDIA network operator, for pools with nics"
     )
+    multus: Multus = Field(default_factory=Multus, description="Multus, where the fabric's mode needs it")
+    whereabouts: Operator = Field(default_factory=Operator, description="whereabouts, with fabric.ipam: whereabouts")
+    dranet: Operator = Field(default_factory=Operator, description="dranet, with fabric.mode: dra")
     nfd: Operator = Field(default_factory=Operator, description="Node Feature Discovery, one for all vendors")

@@ -22,6 +22,8 @@ MODES = {
     "ipoib-shared": "infiniband",
     "macvlan-shared": "ethernet",
     "host-device": "ethernet",
+    "sriov-static": "infiniband",
+    "sriov": "ethernet",
 }
 
 
@@ -31,8 +33,16 @@ def planned(mode: str, **fabric: Any) -> Plan:
         "nics": {"profile": "xe9680-8rail-cx7", "fabric": MODES[mode]},
         "nodes": ["n1", "n2"],
     }
-    section = {"mode": mode, "rails": RAILS, **fabric}
+    section = {"mode": mode, "rails": RAILS, **VIRTUAL.get(mode, {}), **fabric}
     return good(document(cluster=CLUSTER, inventory={"pools": {"train": pool}}, fabric=section))
+
+
+VIRTUAL: dict[str, dict[str, Any]] = {
+    "sriov-static": {
+        "ufm": {"secret": "ufm", "guidStart": "02:00:00:00:00:00:00:00", "guidEnd": "02:00:00:00:00:00:FF:FF"}
+    },
+    "sriov": {"sriovDaemonImage": "registry.lab/sriov-daemon:v1"},
+}
 
 
 def bodies(plan: Plan, kind: str) -> list[dict[str, Any]]:
@@ -40,7 +50,7 @@ def bodies(plan: Plan, kind: str) -> list[dict[str, Any]]:
 
 
 def handed_out(plan: Plan) -> set[str]:
-    """Return the resources that the device plugins' configurations name, as they would."""
+    """Return the resources that the device plugins' configurations name, as they would, or the SR-IOV operator's."""
     spec = bodies(plan, "NicClusterPolicy")[0]["spec"]
     entries = [
         entry
@@ -48,7 +58,9 @@ def handed_out(plan: Plan) -> set[str]:
         if plugin in spec
         for entry in json.loads(spec[plugin]["config"])[key]
     ]
-    return {f"{one['resourcePrefix']}/{one['resourceName']}" for one in entries}
+    functions = bodies(plan, "SriovNetworkNodePolicy")
+    by_operator = {f"nvidia.com/{one['spec']['resourceName']}" for one in functions}
+    return by_operator | {f"{one['resourcePrefix']}/{one['resourceName']}" for one in entries}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -93,7 +105,7 @@ def test_the_policy_is_what_talos_can_run() -> None:
         assert body["metadata"]["name"] == "nic-cluster-policy"
         assert "ofedDriver" not in body["spec"]
         plugins = [one for one in body["spec"].values() if isinstance(one, dict) and "config" in one]
-        assert [one["useCdi"] for one in plugins] == [False]
+        assert [one["useCdi"] for one in plugins] == ([] if mode == "sriov" else [False])
         multus = body["spec"].get("secondaryNetwork", {}).get("multus")
         assert multus is None or multus["containerResources"][0]["limits"]["memory"] == "256Mi"
 

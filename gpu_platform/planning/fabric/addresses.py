@@ -6,18 +6,27 @@ import ipaddress
 from typing import TYPE_CHECKING
 
 from gpu_platform.planning.fabric.groups import pools, rails
-from gpu_platform.planning.fabric.modes import row
+from gpu_platform.planning.fabric.modes import network, row
 
 if TYPE_CHECKING:
-    from gpu_platform.settings.fabric import Fabric, RailNetworks
+    from gpu_platform.settings.fabric import RailNetworks
     from gpu_platform.settings.root import Settings
 
 IPv4 = ipaddress.IPv4Network
+# A pod that uses a whole node, those that end while it starts, and one to look with.
+DEFAULT_BLOCK = 4
 
 
 def needed(settings: Settings) -> bool:
     """Tell whether pods get addresses: where a mode attaches them to networks."""
-    return bool(row(settings)["network"])
+    return bool(network(settings))
+
+
+def block_size(settings: Settings) -> int:
+    """Return how many addresses a node has on each rail."""
+    fabric = settings.fabric
+    assert fabric is not None  # noqa: S101 - a broken section is an error finding, and then nothing is planned
+    return fabric.block_size or (fabric.vfs if row(settings)["vfs"] else DEFAULT_BLOCK)
 
 
 def room(stated: RailNetworks) -> int:
@@ -41,23 +50,23 @@ def subnets(settings: Settings) -> tuple[IPv4, ...]:
     return tuple(subnet(stated, rail) for rail in range(min(rails(settings), room(stated))))
 
 
-def block_prefix(fabric: Fabric) -> int:
+def block_prefix(block: int) -> int:
     """Return the prefix length of a node's static block: the power of two that holds its pods."""
-    return 32 - max(fabric.block_size - 1, 0).bit_length()
+    return 32 - max(block - 1, 0).bit_length()
 
 
-def static_block(fabric: Fabric, rail: IPv4, slot: int) -> IPv4:
+def static_block(block: int, rail: IPv4, slot: int) -> IPv4:
     """Return the block of a slot on a rail; slot 0 begins after the first block, which holds the network's address."""
-    size = 1 << (32 - block_prefix(fabric))
-    return IPv4((int(rail.network_address) + (slot + 1) * size, block_prefix(fabric)))
+    size = 1 << (32 - block_prefix(block))
+    return IPv4((int(rail.network_address) + (slot + 1) * size, block_prefix(block)))
 
 
-def capacity(fabric: Fabric, rail: IPv4) -> int:
+def capacity(block: int, rail: IPv4, *, static: bool) -> int:
     """Return how many nodes find a block on a rail."""
-    if fabric.addresses == "static":
+    if static:
         # The first block has the network's address, the last one the broadcast address.
-        return max(rail.num_addresses // (1 << (32 - block_prefix(fabric))) - 2, 0)
-    return (rail.num_addresses - 2) // fabric.block_size
+        return max(rail.num_addresses // (1 << (32 - block_prefix(block))) - 2, 0)
+    return (rail.num_addresses - 2) // block
 
 
 def attached(settings: Settings) -> list[str]:

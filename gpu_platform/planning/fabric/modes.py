@@ -22,6 +22,16 @@ def row(settings: Settings) -> dict[str, Any]:
     return dict(facts.table("fabric")["mode"][mode(settings)])
 
 
+def network(settings: Settings) -> str:
+    """Return the type of the networks that pods are attached to; "" where they need none."""
+    return str(row(settings)["network"].get(groups(settings)[0].fabric, ""))
+
+
+def runs(settings: Settings, operator: str) -> bool:
+    """Tell whether the mode needs this operator."""
+    return present(settings) and row(settings)["operator"] == operator
+
+
 def present(settings: Settings) -> bool:
     """Tell whether there is a fabric: a pool with nics, and a section that could be read."""
     return bool(settings.fabric and groups(settings))

@@ -32,6 +32,7 @@ def bare_resource(settings: Settings, rail: int) -> str:
     return name if rails(settings) == 1 or not row(settings)["per_rail"] else f"{name}_rail_{rail}"
 
 
-def resource(settings: Settings, rail: int) -> str:
-    """Return the extended resource of a rail."""
-    return f"{row(settings)['prefix']}/{bare_resource(settings, rail)}"
+def resource(settings: Settings, rail: int) -> str | None:
+    """Return the extended resource of a rail; None where rails are claimed."""
+    prefix = row(settings)["prefix"]
+    return f"{prefix}/{bare_resource(settings, rail)}" if prefix else None

@@ -1,17 +1,19 @@
-"""What the component registers: the network operator, its policy, addresses, networks, and namespaces when asked."""
+"""What the component registers: operators, their policy, addresses, networks, claims, and namespaces when asked."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpu_platform.planning.fabric import addresses, names, networks, policy
+from gpu_platform.planning.fabric import addresses, claims, networks, policy, virtual
 from gpu_platform.planning.fabric.groups import groups
-from gpu_platform.planning.fabric.modes import mode, present, row
-from gpu_platform.planning.fabric.workload import workloads
-from gpu_platform.planning.model import FabricPlan, FabricPool, Manifest, Part, Rail, Release
+from gpu_platform.planning.fabric.modes import present
+from gpu_platform.planning.model import Manifest, Part, Release
 from gpu_platform.planning.operators import releases
+from gpu_platform.planning.operators.kinds import KINDS, wanted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from gpu_platform.settings.operators import Operator
     from gpu_platform.settings.root import Settings
 
@@ -23,27 +25,50 @@ def plan_part(settings: Settings) -> Part:
     """Return everything that this stack installs for the fabric; nothing without pools on it."""
     if not present(settings) or settings.operators is None:
         return Part()
-    operator = settings.operators.network_operator
-    space = releases.namespace(OPERATOR, operator)
-    retain = not releases.disposable(settings)
-    owned = operator.manage == "install" and operator.manage_namespace == "install"
-    items: list[Manifest | Release] = []
-    if owned:
-        items.append(releases.namespace_manifest(space, retain=retain))
-    items += [releases.namespace_manifest(one, retain=retain) for one in _namespaces(settings)]
-    after = tuple(one.key for one in items[:1]) if owned else ()
-    if operator.manage == "install":
-        # Its rules for NICs are objects that feature discovery defines.
-        discovery = ("nfd",) if settings.operators.nfd.manage == "install" else ()
-        items.append(releases.release(OPERATOR, operator, settings, after=(*after, *discovery)))
-        after = (OPERATOR,)
-    items.append(Manifest(POLICY, policy.policy(settings, _version(operator)), after, retain=retain))
-    items += [
-        Manifest(f"{body['metadata']['name']}-addresses", body, after)
-        for body in (policy.ip_pools(settings, space) if addresses.needed(settings) else ())
-    ]
-    items += [_network(body, after, settings) for body in networks.attachments(settings)]
+    operators = {name: one for name, one in wanted(settings).items() if KINDS[name].elsewhere}
+    items: list[Manifest | Release] = [*_own_namespaces(settings, operators)]
+    for name, operator in operators.items():
+        if operator.manage == "install":
+            items.append(releases.release(name, operator, settings, after=_before(name, operator, settings)))
+    installed = tuple(name for name, one in operators.items() if one.manage == "install")
+    if OPERATOR in operators:
+        items += _of_network_operator(settings, operators[OPERATOR], installed)
+    items += [_attached(body, installed, settings, "network") for body in networks.attachments(settings)]
+    items += [_attached(body, installed, settings, "claims") for body in _templates(settings)]
+    if claims.claimed(settings):
+        items.append(Manifest("rails-class", claims.device_class(settings), installed))
     return Part(tuple(items))
+
+
+def _own_namespaces(settings: Settings, operators: dict[str, Operator]) -> Iterator[Manifest]:
+    retain = not releases.disposable(settings)
+    owned = (releases.namespace(name, one) for name, one in operators.items() if _owned(one))
+    for space in dict.fromkeys((*owned, *_namespaces(settings))):
+        yield releases.namespace_manifest(space, retain=retain)
+
+
+def _owned(operator: Operator) -> bool:
+    return operator.manage == "install" and operator.manage_namespace == "install"
+
+
+def _before(name: str, operator: Operator, settings: Settings) -> tuple[str, ...]:
+    space = (releases.namespace_key(releases.namespace(name, operator)),) if _owned(operator) else ()
+    # Its rules for NICs are objects that feature discovery defines.
+    of_ours = [one for one in KINDS[name].after if wanted(settings)[one].manage == "install"]
+    return (*space, *of_ours)
+
+
+def _of_network_operator(settings: Settings, operator: Operator, installed: tuple[str, ...]) -> Iterator[Manifest]:
+    space, version = releases.namespace(OPERATOR, operator), releases.version(OPERATOR, operator)
+    retain = not releases.disposable(settings)
+    yield Manifest(POLICY, policy.policy(settings, version), installed, retain=retain)
+    if body := virtual.installer(settings, space, version):
+        yield Manifest("network-plugins", body, (releases.namespace_key(space),) if _owned(operator) else ())
+    for body in virtual.node_policies(settings, space):
+        # Without the policy the operator's daemons find no node.
+        yield Manifest(f"{body['metadata']['name']}-functions", body, (POLICY,))
+    for body in policy.ip_pools(settings, space) if addresses.needed(settings) else ():
+        yield Manifest(f"{body['metadata']['name']}-addresses", body, installed)
 
 
 def _namespaces(settings: Settings) -> tuple[str, ...]:
@@ -51,50 +76,13 @@ def _namespaces(settings: Settings) -> tuple[str, ...]:
     return fabric.attach_in if fabric and fabric.create_namespaces else ()
 
 
-def _network(body: dict[str, Any], after: tuple[str, ...], settings: Settings) -> Manifest:
+def _templates(settings: Settings) -> Iterable[dict[str, Any]]:
+    spaces = settings.fabric.attach_in if settings.fabric else ()
+    found = (claims.template(settings, group, space) for space in spaces for group in groups(settings))
+    return (one for one in found if one)
+
+
+def _attached(body: dict[str, Any], after: tuple[str, ...], settings: Settings, what: str) -> Manifest:
     metadata = body["metadata"]
     spaces = (releases.namespace_key(metadata["namespace"]),) if metadata["namespace"] in _namespaces(settings) else ()
-    return Manifest(f"{metadata['namespace']}-{metadata['name']}-network", body, (*after, *spaces))
-
-
-def _version(operator: Operator) -> str:
-    return releases.version(OPERATOR, operator)
-
-
-def plan_fabric(settings: Settings) -> FabricPlan | None:
-    """Return the fabric as outputs and reports show it; None where no pool is on one."""
-    if not present(settings) or settings.fabric is None:
-        return None
-    nets = networks.subnets_text(settings)
-    capacity = addresses.capacity(settings.fabric, addresses.subnets(settings)[0]) if nets else None
-    pods = {one.pool: one for one in workloads(settings)}
-    return FabricPlan(
-        mode=mode(settings),
-        policy=policy.NAME,
-        namespaces=settings.fabric.attach_in,
-        capacity=capacity,
-        pools=tuple(
-            FabricPool(
-                name=group.pool,
-                fabric=group.fabric,
-                rails=tuple(
-                    Rail(
-                        index=index,
-                        pci=port.pci,
-                        hca=port.hca,
-                        interface=port.interface,
-                        network=names.network(settings, index) if row(settings)["network"] else None,
-                        resource=names.resource(settings, index),
-                        subnet=nets.get(index),
-                    )
-                    for index, port in enumerate(group.ports)
-                ),
-                networks=pods[group.pool].networks,
-                limits=pods[group.pool].limits,
-                node_selector=pods[group.pool].node_selector,
-                environment=pods[group.pool].environment,
-                patch=pods[group.pool].patch,
-            )
-            for group in groups(settings)
-        ),
-    )
+    return Manifest(f"{metadata['namespace']}-{metadata['name']}-{what}", body, (*after, *spaces))

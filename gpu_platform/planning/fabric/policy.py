@@ -22,20 +22,34 @@ _LINK_TYPES = {"infiniband": "infiniband", "ethernet": "ether"}
 
 def policy(settings: Settings, version: str) -> dict[str, Any]:
     """Return the one NicClusterPolicy that the operator obeys; `version` is that of the operator's release."""
-    mode = row(settings)
-    plugin = {"rdmaSharedDevicePlugin": _shared, "sriovDevicePlugin": _whole}[mode["plugin"]](settings)
-    spec: dict[str, Any] = {
-        mode["plugin"]: {**_image(mode["plugin"], version), "config": _as_json(plugin), "useCdi": False}
-    }
-    if mode["cni"]:
-        spec["secondaryNetwork"] = {one: _component(one, version) for one in mode["cni"]}
+    mode, fabric = row(settings), settings.fabric
+    spec: dict[str, Any] = {}
+    if name := mode["plugin"]:
+        plugin = _PLUGINS[name](settings)
+        spec[name] = {**_image(name, version), "config": _as_json(plugin), "useCdi": False}
+    if cni := [one for one in mode["cni"] if one != "multus" or installs_multus(settings)]:
+        spec["secondaryNetwork"] = {one: _component(one, version) for one in cni}
+    if mode["cni"] and fabric and fabric.ipam == "nv-ipam":
         spec["nvIpam"] = {**_image("nvIpam", version), "enableWebhook": False}
+    if mode["vfs"] and fabric and fabric.ufm:
+        spec["ibKubernetes"] = {
+            **_image("ibKubernetes", version),
+            "periodicUpdateSeconds": 5,
+            "pKeyGUIDPoolRangeStart": fabric.ufm.guid_start,
+            "pKeyGUIDPoolRangeEnd": fabric.ufm.guid_end,
+            "ufmSecret": fabric.ufm.secret,
+        }
     spec["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_nodes(settings)]}}
     spec["tolerations"] = tolerations(pools(settings).values(), _GPU_TAINT)
     return {"apiVersion": "mellanox.com/v1alpha1", "kind": "NicClusterPolicy", "metadata": {"name": NAME}, "spec": spec}
 
 
 _GPU_TAINT = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+
+
+def installs_multus(settings: Settings) -> bool:
+    """Tell whether the policy brings Multus, or somebody else has."""
+    return settings.operators is None or settings.operators.multus.manage == "install"
 
 
 def _nodes(settings: Settings) -> dict[str, Any]:
@@ -101,6 +115,21 @@ def _whole(settings: Settings) -> dict[str, Any]:
     return {"resourceList": entries}
 
 
+def _virtual(settings: Settings) -> dict[str, Any]:
+    """Return the configuration of the plugin that hands virtual functions out, by the port that they belong to."""
+    found = _whole(settings)
+    for entry in found["resourceList"]:
+        entry["selectors"]["rootDevices"] = entry["selectors"].pop("pciAddresses")
+    return found
+
+
+def _devices(settings: Settings) -> dict[str, Any]:
+    return _virtual(settings) if row(settings)["vfs"] else _whole(settings)
+
+
+_PLUGINS = {"rdmaSharedDevicePlugin": _shared, "sriovDevicePlugin": _devices}
+
+
 def _as_json(content: dict[str, Any]) -> str:
     return json.dumps(content, sort_keys=True)
 
@@ -109,22 +138,22 @@ def ip_pools(settings: Settings, namespace: str) -> list[dict[str, Any]]:
     """Return a pool of addresses for each rail, in the operator's namespace, where alone they are watched."""
     fabric = settings.fabric
     assert fabric is not None  # noqa: S101 - a broken section is an error finding, and then nothing is planned
-    found = []
+    found, block = [], addresses.block_size(settings)
     for rail, net in enumerate(addresses.subnets(settings)):
         metadata = {"name": names.network(settings, rail), "namespace": namespace}
         selector = {"nodeSelectorTerms": [_nodes(settings)]}
         if fabric.addresses == "static":
             spec: dict[str, Any] = {
                 "cidr": str(net),
-                "perNodeNetworkPrefix": addresses.block_prefix(fabric),
+                "perNodeNetworkPrefix": addresses.block_prefix(block),
                 "staticAllocations": [
-                    {"nodeName": name, "prefix": str(addresses.static_block(fabric, net, slot))}
+                    {"nodeName": name, "prefix": str(addresses.static_block(block, net, slot))}
                     for name, slot in sorted(addresses.slots(settings).items(), key=lambda one: one[1])
                 ],
             }
             kind = "CIDRPool"
         else:
-            spec, kind = {"subnet": str(net), "perNodeBlockSize": fabric.block_size}, "IPPool"
+            spec, kind = {"subnet": str(net), "perNodeBlockSize": block}, "IPPool"
         spec["nodeSelector"] = selector
         found.append({"apiVersion": "nv-ipam.nvidia.com/v1alpha1", "kind": kind, "metadata": metadata, "spec": spec})
     return found

@@ -9,8 +9,11 @@ from gpu_platform.findings import did_you_mean, finding
 from gpu_platform.planning import inventory
 from gpu_platform.planning.fabric import names
 from gpu_platform.planning.fabric.groups import Group, groups, pools, profiles
-from gpu_platform.planning.fabric.modes import mode, present, row
+from gpu_platform.planning.fabric.modes import mode, network, present, row
+from gpu_platform.planning.fabric.networks import ON_INTERFACES
 from gpu_platform.planning.fabric.rules_addresses import address_findings
+from gpu_platform.planning.fabric.rules_modes import mode_findings
+from gpu_platform.planning.fabric.rules_virtual import virtual_findings
 from gpu_platform.planning.operators import releases
 from gpu_platform.planning.operators.kinds import wanted
 
@@ -35,9 +38,12 @@ def findings(settings: Settings) -> Iterator[Finding]:
         return
     yield from _namespaces(settings)
     yield from _mode(settings)
-    yield from _ports(groups(settings))
+    # These modes have an object of its own for each pool.
+    yield from _ports(groups(settings), alike=mode(settings) not in {"sriov", "dra"})
     yield from _names(settings)
     yield from _machines(settings)
+    yield from mode_findings(settings)
+    yield from virtual_findings(settings)
     yield from address_findings(settings)
 
 
@@ -78,13 +84,17 @@ def _mode(settings: Settings) -> Iterator[Finding]:
         yield finding("RDMA-004", "fabric.mtu", message, f"write {most}, or 2044 where the fabric's own MTU is 2048")
 
 
-def _ports(found: tuple[Group, ...]) -> Iterator[Finding]:
-    """Device plugins have one configuration for all nodes: an address means the same everywhere, or is refused."""
+def _ports(found: tuple[Group, ...], *, alike: bool) -> Iterator[Finding]:
+    """Device plugins have one configuration for all nodes: an address means the same everywhere, or is refused.
+
+    `alike` is whether there is one for all nodes.
+    """
     rails: dict[str, tuple[int, str]] = {}
     off = {pci: one.pool for one in found for pci in one.north_south}
     for one in found:
         path = f"inventory.pools.{one.pool}.nics"
         seen: set[str] = set()
+        rails, off = (rails, off) if alike else ({}, dict.fromkeys(one.north_south, one.pool))
         for rail, port in enumerate(one.ports):
             if port.pci in seen:
                 yield finding("RDMA-005", path, f"port {port.pci} is two rails of this pool", "name each port once")
@@ -119,12 +129,12 @@ def _machines(settings: Settings) -> Iterator[Finding]:
             message = f"{cards} GPUs and {len(group.ports)} rails: some GPUs have no rail of their own"
             yield finding("RDMA-008", f"{path}.nics", message, "correct perNode or the rails, or accept it")
         first = groups(settings)[0]
-        if row(settings)["network"] in {"ipoib", "macvlan"} and _interfaces(group, first):
+        if network(settings) in ON_INTERFACES and _interfaces(group, first):
             rail = _interfaces(group, first)[0]
             mine, theirs = group.ports[rail].interface, first.ports[rail].interface
             message = f"rail {rail} is {mine} here, and {theirs} in pool {first.pool}: a network names one"
             yield finding("RDMA-014", f"{path}.nics", message, "write mode: host-device, which goes by the bus")
-        if not all(port.hca for port in group.ports) and not row(settings)["network"]:
+        if not all(port.hca for port in group.ports) and not network(settings):
             message = "nobody says what the RDMA devices are called: NCCL would use others, too"
             yield finding("RDMA-009", f"{path}.nics.rails", message, "write hca: for each rail, such as mlx5_0")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from gpu_platform.findings import finding
 from gpu_platform.planning.fabric import addresses
 from gpu_platform.planning.fabric.groups import pools, rails
+from gpu_platform.planning.fabric.modes import row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +35,9 @@ def address_findings(settings: Settings) -> Iterator[Finding]:
     if net.is_loopback or net.is_link_local or net.is_multicast:
         yield finding("RDMA-010", f"{PATH}.supernet", f"{net} is no range for rails", _example(settings))
         return
+    if fabric.ipam == "whereabouts" and fabric.addresses == "static":
+        message = "whereabouts gives pods any address of a rail's range, whatever their node's slot"
+        yield finding("RDMA-024", "fabric.addresses", message, "write addresses: dynamic, or ipam: nv-ipam")
     yield from _overlaps(settings, net)
     room = addresses.room(fabric.rails)
     if room < rails(settings):
@@ -58,12 +62,17 @@ def _overlaps(settings: Settings, net: ipaddress.IPv4Network | ipaddress.IPv6Net
 
 def _room(settings: Settings, fabric: Fabric) -> Iterator[Finding]:
     nets = addresses.subnets(settings)
-    capacity, nodes = addresses.capacity(fabric, nets[0]), addresses.attached(settings)
+    if row(settings)["vfs"] and fabric.block_size and fabric.block_size < fabric.vfs:
+        message = (
+            f"each port has {fabric.vfs} virtual functions, and its node {fabric.block_size} addresses for their pods"
+        )
+        fix = f"write blockSize: {fabric.vfs}, or leave it out"
+        yield finding("RDMA-017", "fabric.blockSize", message, fix)
+    block, nodes = addresses.block_size(settings), addresses.attached(settings)
+    capacity = addresses.capacity(block, nets[0], static=fabric.addresses == "static")
     if fabric.addresses == "dynamic":
         if len(nodes) > capacity:
-            message = (
-                f"each rail's {nets[0]} has {capacity} blocks of {fabric.block_size}, and there are {len(nodes)} nodes"
-            )
+            message = f"each rail's {nets[0]} has {capacity} blocks of {block}, and there are {len(nodes)} nodes"
             yield finding(
                 "RDMA-012", f"{PATH}.railPrefix", message, "write a shorter railPrefix or a smaller blockSize"
             )

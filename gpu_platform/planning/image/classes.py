@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpu_platform.planning import inventory
-from gpu_platform.planning.fabric import modes
+from gpu_platform.planning.fabric import modes, virtual
 from gpu_platform.planning.image import extensions
 from gpu_platform.planning.image.boot_media import boot
 from gpu_platform.planning.image.kernel_args import kernel_args, stated
@@ -45,8 +45,10 @@ def classes(settings: Settings) -> list[Class]:
             talos = inventory.talos_version(settings, pool, node)
             if image and talos and inventory.state(node)["image"]:
                 key = inventory.image_class(settings, name, pool, node)
-                modules = tuple(modes.row(settings)["modules"]) if pool.nics and modes.present(settings) else ()
-                found.setdefault(key, Class(key, name, pool, image, talos, modules))
+                on_fabric = pool.nics and modes.present(settings)
+                modules = tuple(modes.row(settings)["modules"]) if on_fabric else ()
+                sysfs = tuple(virtual.sysfs(settings, pool).items()) if on_fabric else ()
+                found.setdefault(key, Class(key, name, pool, image, talos, modules, sysfs))
     return list(found.values())
 
 

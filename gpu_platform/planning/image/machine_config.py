@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one part needs of the machine: kernel modules (name to parameters), sysctls, labels, taints, runtime.
+    """What one part needs of the machine: kernel modules (name to parameters), sysctls, sysfs, labels, taints, runtime.
 
     `memlock`: containers may lock as much memory as they like.
     """
@@ -24,6 +24,7 @@ class Contribution:
     owner: str
     modules: dict[str, tuple[str, ...]] = field(default_factory=dict)
     sysctls: dict[str, str] = field(default_factory=dict)
+    sysfs: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     taints: tuple[dict[str, str], ...] = ()
     runtime: str | None = None
@@ -42,16 +43,16 @@ class Conflict:
 def merge(contributions: Iterable[Contribution]) -> tuple[Contribution, tuple[Conflict, ...]]:
     """Return all contributions as one, and the settings on which two of them disagree (the first one stands)."""
     conflicts: list[Conflict] = []
-    merged: dict[str, dict[str, Any]] = {"modules": {}, "sysctls": {}, "labels": {}}
+    merged: dict[str, dict[str, Any]] = {"modules": {}, "sysctls": {}, "sysfs": {}, "labels": {}}
     owners: dict[tuple[str, str], str] = {}
     taints: list[dict[str, str]] = []
     runtime: str | None = None
     memlock = False
     for one in contributions:
-        for kind, values in (("modules", one.modules), ("sysctls", one.sysctls), ("labels", one.labels)):
-            for key, value in values.items():
+        for kind, values in merged.items():
+            for key, value in getattr(one, kind).items():
                 owner = owners.setdefault((kind, key), one.owner)
-                kept = merged[kind].setdefault(key, value)
+                kept = values.setdefault(key, value)
                 if kept != value:
                     conflicts.append(Conflict(f"{kind}.{key}", (owner, one.owner), (_said(kept), _said(value))))
         taints += [taint for taint in one.taints if taint not in taints]
@@ -77,6 +78,7 @@ def legacy(talos: str, installer: str, wanted: Contribution, kernel_args: bool) 
         "install": install,
         **({"kernel": {"modules": modules}} if modules else {}),
         **({"sysctls": dict(sorted(wanted.sysctls.items()))} if wanted.sysctls else {}),
+        **({"sysfs": dict(sorted(wanted.sysfs.items()))} if wanted.sysfs else {}),
         **({"files": [_runtime_file(wanted.runtime)]} if wanted.runtime else {}),
         **({"baseRuntimeSpecOverrides": _memlock()} if wanted.memlock else {}),
         "nodeLabels": dict(sorted(wanted.labels.items())),
@@ -100,6 +102,8 @@ def documents(wanted: Contribution) -> str:
     ]
     if wanted.sysctls:
         found.append(_document("SysctlConfig", params=dict(sorted(wanted.sysctls.items()))))
+    if wanted.sysfs:
+        found.append(_document("SysfsConfig", params=dict(sorted(wanted.sysfs.items()))))
     if wanted.runtime:
         name = facts.table("machine")["runtime"]["document"]
         found.append(_document("CRICustomizationConfig", name=name, content=_runtime_toml(wanted.runtime)))

@@ -49,7 +49,12 @@ def _nvidia(one: Class) -> Iterator[Contribution]:
 
 def _rdma(one: Class) -> Iterator[Contribution]:
     if one.pool.nics:
-        yield Contribution("the fabric", modules=dict.fromkeys(one.fabric_modules, ()), memlock=True)
+        yield Contribution(
+            "the fabric",
+            modules=dict.fromkeys(one.fabric_modules, ()),
+            sysfs=dict(one.fabric_sysfs),
+            memlock=True,
+        )
     for name in one.rdma:
         names = facts.table("machine")["rdma"][name].get("modules", ())
         yield Contribution(f"RDMA driver {name}", modules=dict.fromkeys(names, ()))

@@ -32,6 +32,7 @@ class Class:
     image: Image
     talos: str
     fabric_modules: tuple[str, ...] = ()
+    fabric_sysfs: tuple[tuple[str, str], ...] = ()
 
     @property
     def path(self) -> str:

@@ -54,6 +54,15 @@ def _counts(vendor: str, settings: Settings) -> bool:
     return len(allocation.dra_pools(settings, vendor)) < len(inventory.of_vendor(settings, vendor))
 
 
+def _fabric(operator: str) -> Callable[[Settings], bool]:
+    return partial(modes.runs, operator=operator)
+
+
+def _whereabouts(settings: Settings) -> bool:
+    stated = settings.fabric.ipam if settings.fabric else ""
+    return modes.present(settings) and stated == "whereabouts" and bool(modes.network(settings))
+
+
 # In the order of installation; a name is that of the stack file and of the catalogue.
 KINDS: dict[str, Kind] = {
     "nfd": Kind(lambda settings: bool(inventory.accelerated(settings)) or modes.present(settings), nfd.values),
@@ -81,7 +90,9 @@ KINDS: dict[str, Kind] = {
         vendor="amd",
         labels=(("labels", labels.outside_talos), ("partition", partitions.node_labels)),
     ),
-    "network-operator": Kind(modes.present, fabric.values, ("nfd",), elsewhere=True),
+    "network-operator": Kind(_fabric("network-operator"), fabric.values, ("nfd",), elsewhere=True),
+    "whereabouts": Kind(_whereabouts, fabric.whereabouts_values, elsewhere=True),
+    "dranet": Kind(_fabric("dranet"), fabric.dranet_values, elsewhere=True),
     "gaudi": Kind(partial(_counts, "intel"), gaudi.values, ("nfd",)),
     "gaudi-dra": Kind(
         partial(_claims, "intel"),
@@ -103,6 +114,8 @@ def wanted(settings: Settings) -> dict[str, Operator]:
         "dra-driver": settings.operators.dra_driver,
         "rocm": settings.operators.rocm,
         "network-operator": settings.operators.network_operator,
+        "whereabouts": settings.operators.whereabouts,
+        "dranet": settings.operators.dranet,
         "gaudi": settings.operators.gaudi,
         "gaudi-dra": settings.operators.gaudi_dra,
     }

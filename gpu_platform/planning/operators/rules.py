@@ -54,11 +54,14 @@ def _unread(name: str, operator: Operator) -> Iterator[Finding]:
 def _values(name: str, operator: Operator, settings: Settings) -> Iterator[Finding]:
     if operator.manage == "existing":
         return
-    yield from _unknown(name, operator.values)
     refused = {row["path"]: row for row in facts.table("chart_values")["refused"] if row["operator"] == name}
+    yield from _unknown(name, {key: value for key, value in operator.values.items() if key not in refused})
+    for key in operator.values:
+        if (row := refused.get(key)) and "right" not in row:
+            yield finding("GPU-010", f"operators.{name}.values.{key}", row["why"], row["fix"])
     for path, value, own in _conflicts(operator.values, KINDS[name].values(settings), ()):
         where = f"operators.{name}.values.{path}"
-        if path in refused and value != refused[path]["right"]:
+        if path in refused and value != refused[path].get("right", value):
             yield finding("GPU-010", where, refused[path]["why"], refused[path]["fix"])
         elif own is not None:
             message = f"{_short(value)} is written here, and this stack writes {_short(own)}"

@@ -77,6 +77,7 @@ def plan_fabric(settings: Settings) -> FabricPlan | None:
             FabricPool(
                 name=group.pool,
                 fabric=group.fabric,
+                device=group.device,
                 rails=tuple(
                     Rail(
                         index=index,

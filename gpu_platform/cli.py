@@ -73,12 +73,25 @@ def schematic(
 def render(
     stack: Stack,
     output: Annotated[Path | None, typer.Option(help="write files below this directory instead of printing")] = None,
+    nccl_test: Annotated[
+        bool, typer.Option("--nccl-test", help="print what measures the fabric of a pool instead; nothing is applied")
+    ] = False,
+    pool: Annotated[
+        str | None, typer.Option(help="with --nccl-test: the pool, where several are on the fabric")
+    ] = None,
+    nodes: Annotated[int | None, typer.Option(help="with --nccl-test: how many nodes, default all active")] = None,
+    accept: Annotated[str | None, typer.Option(help="print what accepts this node instead; nothing is applied")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print every Kubernetes object, Helm values file, schematic and machine-config patch."""
     from gpu_platform.reports.render import files
 
-    found = files(_plan(stack))
+    if nccl_test and accept is not None:
+        _cannot("name either --nccl-test or --accept")
+    if not nccl_test and (pool is not None or nodes is not None):
+        _cannot("--pool and --nodes go with --nccl-test")
+    plan = _plan(stack)
+    found = _acceptance(plan, accept, pool, nodes) if nccl_test or accept is not None else files(plan)
     if output is not None:
         _write(output, found)
     elif as_json:
@@ -86,6 +99,16 @@ def render(
     else:
         for name, text in found.items():
             sys.stdout.write(f"---\n# {name}\n{text}")
+
+
+def _acceptance(plan: Plan, node: str | None, pool: str | None, nodes: int | None) -> dict[str, str]:
+    from gpu_platform.planning import acceptance
+    from gpu_platform.reports.render import manifests
+
+    try:
+        return manifests(acceptance.nccl_test(plan, pool, nodes) if node is None else acceptance.accept(plan, node))
+    except acceptance.AcceptanceError as error:
+        _cannot(str(error))
 
 
 @app.command()

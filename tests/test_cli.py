@@ -37,6 +37,14 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         (("check", "no-such-stack"), 2),
         (("check", FIXTURES), 2),
         (("render", BROKEN), 1),
+        (("render", GOOD, "--nccl-test"), 2),
+        (("render", GOOD, "--accept", "gpu-0"), 2),
+        (("render", GOOD, "--accept", "gpu-01"), 0),
+        (("render", GOOD, "--accept", "gpu-01", "--nccl-test"), 2),
+        (("render", GOOD, "--pool", "h100"), 2),
+        (("render", "prod", "--nccl-test", "--nodes", "0"), 2),
+        (("render", "prod", "--nccl-test", "--pool", "h100-serve"), 2),
+        (("render", "prod", "--accept", "serve-01"), 2),
         (("explain", BROKEN), 1),
         (("schematic", BROKEN), 1),
         (("schematic",), 2),
@@ -72,6 +80,19 @@ def test_render_writes_files_that_are_yaml(tmp_path: Path) -> None:
     assert "schematics/h100-train.yaml" in written
     for path in tmp_path.rglob("*.yaml"):
         assert list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+
+
+def test_render_prints_what_proves_a_fabric_and_what_accepts_a_machine(tmp_path: Path) -> None:
+    found = list(yaml.safe_load_all(run("render", "prod", "--nccl-test", "--pool", "h100-train").stdout))
+    assert [one["kind"] for one in found] == ["ConfigMap", "Service", "Job"]
+    compile(found[0]["data"]["all_reduce.py"], "all_reduce.py", "exec")
+    assert found[2]["spec"]["completions"] == 7
+    found = list(yaml.safe_load_all(run("render", "prod", "--accept", "gpu-b-04").stdout))
+    assert [one["kind"] for one in found] == ["ConfigMap", "Job"]
+    assert run("render", "prod", "--accept", "gpu-c-01", "--output", tmp_path).returncode == 0
+    assert (tmp_path / "job-accept-gpu-c-01.yaml").is_file()
+    wrong = run("render", "prod", "--accept", "gpu-c-1")
+    assert wrong.stderr == "there is no node gpu-c-1 in this stack: did you mean gpu-c-01?\n"
 
 
 def test_schematic_of_a_file_and_of_a_pool_agree(tmp_path: Path) -> None:

@@ -105,6 +105,7 @@ class NodePlan:
     partition: str | None
     resources: dict[str, int]
     devices: dict[str, int]
+    tolerations: tuple[dict[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -229,6 +230,7 @@ class FabricPool:
 
     name: str
     fabric: str
+    device: str
     rails: tuple[Rail, ...]
     networks: str
     limits: dict[str, str]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpu_platform import facts
 from gpu_platform.planning import devices, inventory, labels, partitions
 from gpu_platform.planning.mig import nodes
 from gpu_platform.planning.model import NodePlan
+from gpu_platform.planning.operators.tolerations import tolerations
 from gpu_platform.planning.sharing import configs
 
 if TYPE_CHECKING:
@@ -39,10 +41,19 @@ def plan_nodes(settings: Settings) -> tuple[NodePlan, ...]:
             partition=partition(pool, node),
             resources=devices.resources(settings, pool, node),
             devices=devices.classes(settings, pool, node),
+            tolerations=tuple(admitted(pool)),
         )
         for name, pool in found.pools.items()
         for node_name, node in pool.nodes.items()
     )
+
+
+def admitted(pool: Pool) -> list[dict[str, str]]:
+    """Return what a pod tolerates to be let onto the pool's nodes: its taints, and the one that vendors recommend."""
+    vendor = inventory.card(pool).get("vendor")
+    resource = facts.table("vendors")[vendor]["resource"] if vendor else None
+    usual = [{"key": resource, "operator": "Exists", "effect": "NoSchedule"}] if resource else []
+    return tolerations([pool], *usual)
 
 
 def partition(pool: Pool, node: Node) -> str | None:

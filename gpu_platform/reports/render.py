@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from gpu_platform.planning.model import Part, Plan, Release
 
@@ -31,6 +31,11 @@ def files(plan: Plan) -> dict[str, str]:
     for component, part in parts(plan).items():
         found |= {f"{component}/{name}": text for name, text in _part(part)}
     return found
+
+
+def manifests(bodies: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Return Kubernetes objects as files: KIND-NAME.yaml."""
+    return {f"{one['kind'].lower()}-{one['metadata']['name']}.yaml": as_yaml(one) for one in bodies}
 
 
 def _part(part: Part) -> Iterator[tuple[str, str]]:

@@ -62,6 +62,7 @@ def _pool(settings: Settings, group: Group, pod: Workload) -> FabricPool:
     return FabricPool(
         name=group.pool,
         fabric=group.fabric,
+        device=group.device,
         rails=tuple(
             Rail(
                 index=index,

@@ -105,7 +105,9 @@ def explain(
     try:
         if svg is not None:
             _draw(svg, plan)
-            return
+            if not as_json:
+                sys.stdout.write(f"{svg}: the fabric of {plan.cluster.name}\n")
+                return
         said = part.as_json(plan, subject) if subject else whole.as_json(plan)
         shown = list(part.for_people(plan, subject) if subject else whole.for_people(plan))
     except part.UnknownSubjectError as error:
@@ -129,7 +131,6 @@ def _draw(file: Path, plan: Plan) -> None:
         file.write_bytes(text.encode())
     except OSError as error:
         _cannot(f"{file} cannot be written: {error.strerror}")
-    sys.stdout.write(f"{file}: the fabric of {plan.cluster.name}\n")
 
 
 @app.command()

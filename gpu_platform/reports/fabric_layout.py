@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # A pool of more nodes, or a fabric of more squares, is drawn a row a leaf: nobody reads more, and mail takes the file.
 NODES, SQUARES = 64, 1200
-MARGIN, ROW, SQUARE, STEP, WIRES, GAP = 24, 22, 16, 19, 150, 18
+MARGIN, ROW, SQUARE, STEP, WIRES, GAP = 24, 22, 16, 19, 150, 26
 
 
 @dataclass(frozen=True)
@@ -156,10 +156,13 @@ def _boxes(
 ) -> Iterator[Box]:
     """Yield the leaves of these rows: each as near as can be to its own, none over another."""
     mine = {leaf: tuple(row for row in rows if row.leaf == leaf) for leaf in nodes}
-    y = rows[0].y - ROW / 2 if rows else 0.0
+    y, end = (rows[0].y - ROW / 2 + 2, rows[-1].y + ROW / 2 + 2) if rows else (0.0, 0.0)
+    left = len(rows)
     for leaf in sorted(mine, key=lambda one: (one is None, sum(row.y for row in mine[one]) / len(mine[one]))):
-        middle = (mine[leaf][0].y + mine[leaf][-1].y) / 2
         box = Box(leaf, tuple(nodes[leaf]), also[leaf], mine[leaf], 0)
-        box = replace(box, y=max(y, middle - box.height / 2))
+        wish = (mine[leaf][0].y + mine[leaf][-1].y - box.height) / 2
+        # Those that follow need a row's height for each of their rows above the end.
+        box = replace(box, y=max(y, min(wish, end - ROW * left)))
         yield box
         y = box.y + box.height + 4
+        left -= len(box.rows)

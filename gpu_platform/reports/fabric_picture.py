@@ -28,6 +28,7 @@ def picture(plan: Plan, fabric: FabricPlan) -> str:
     width = max(at.end, MARGIN + STEP * 2 + svg.wide(told, 200)) + MARGIN
     bottom = max((block.bottom for block in drawn), default=0) + MARGIN
     root = svg.document(math.ceil(width), math.ceil(bottom), title)
+    _stamps(root, rails)
     _legend(root, title, mode, rails, legend)
     for block in drawn:
         svg.write(root, MARGIN, block.y, block.pool.name, style="bold", size=63)
@@ -81,20 +82,28 @@ def _racks(root: Element, block: Block, at: Columns) -> None:
 
 
 def _row(root: Element, block: Block, row: Row, at: Columns) -> None:
-    svg.write(root, at.name, row.y, row.label, whole=row.whole, style="" if row.active else "dim")
+    group = svg.element(root, "g", {"class": "row"})
+    svg.write(group, at.name, row.y, row.label, whole=row.whole, style="" if row.active else "dim")
     for rail in block.pool.rails:
-        style = f"{_style(rail)}{'' if row.active else ' off'}"
         title = f"{svg.short(row.label)}, {_port(rail)}"
-        _square(root, at.squares + STEP * rail.index, row.y, rail, style, title)
+        _square(group, at.squares + STEP * rail.index, row.y, rail, title, off=not row.active)
     if row.note:
-        svg.write(root, at.note, row.y, row.note, whole=row.whole, style="dim" if row.active else "warn", size=120)
+        svg.write(group, at.note, row.y, row.note, whole=row.whole, style="dim" if row.active else "warn", size=120)
 
 
-def _square(root: Element, x: float, y: float, rail: Rail, style: str, title: str) -> None:
-    group = svg.element(root, "g", {"class": style})
-    svg.element(group, "title", text=title)
-    svg.element(group, "rect", {"x": x, "y": y - SQUARE / 2, "width": SQUARE, "height": SQUARE, "rx": 2})
-    svg.element(group, "text", {"class": "mid", "x": x + SQUARE / 2, "y": y + 3.5}, str(rail.index))
+def _stamps(root: Element, rails: tuple[Rail, ...]) -> None:
+    """Define a square for each rail once, filled and hollow, since large fabrics show thousands of them."""
+    definitions = svg.element(root, "defs")
+    for rail in rails:
+        for kind, style in (("rail", ""), ("off", " off")):
+            group = svg.element(definitions, "g", {"id": f"{kind}-{rail.index}", "class": f"{_style(rail)}{style}"})
+            svg.element(group, "rect", {"y": -SQUARE / 2, "width": SQUARE, "height": SQUARE, "rx": 2})
+            svg.element(group, "text", {"class": "mid", "x": SQUARE / 2, "y": 3.5}, str(rail.index))
+
+
+def _square(root: Element, x: float, y: float, rail: Rail, title: str, *, off: bool = False) -> None:
+    stamp = svg.element(root, "use", {"href": f"#{'off' if off else 'rail'}-{rail.index}", "x": x, "y": y})
+    svg.element(stamp, "title", text=title)
 
 
 def _leaf(root: Element, block: Block, box: Box, at: Columns) -> None:
@@ -122,10 +131,10 @@ def _legend(root: Element, title: str, mode: str, rails: tuple[Rail, ...], lines
             svg.write(root, x, y, cell.rstrip(), style="" if index else "dim", size=200)
             x += svg.CHAR * len(cell)
         if index:
-            _square(root, MARGIN, y, rails[index - 1], _style(rails[index - 1]), f"rail {rails[index - 1].index}")
+            _square(root, MARGIN, y, rails[index - 1], f"rail {rails[index - 1].index}")
         y += ROW
     if rails:
-        _square(root, MARGIN, y, rails[0], f"{_style(rails[0])} off", "a rail of a node that is not active")
+        _square(root, MARGIN, y, rails[0], "a rail of a node that is not active", off=True)
         svg.write(root, MARGIN + STEP * 2, y, "hollow: not active, its state beside it", style="dim", size=200)
 
 

@@ -114,15 +114,23 @@ def _acceptance(plan: Plan, node: str | None, pool: str | None, nodes: int | Non
 @app.command()
 def explain(
     stack: Stack,
-    subject: Annotated[str | None, typer.Argument(help="pool/NAME or node/NAME: all about it, and why")] = None,
+    subject: Annotated[str | None, typer.Argument(help="pool/NAME, node/NAME or fabric: all about it")] = None,
+    svg: Annotated[Path | None, typer.Option(help="write a picture of the fabric to this file instead")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a stack file means: images, drivers, GPUs, operators, defaults with their reasons, what is off."""
     from gpu_platform.reports import explain as whole
     from gpu_platform.reports import explain_subject as part
 
+    if svg is not None and subject != part.FABRIC:
+        _cannot("only the fabric is drawn: write explain STACK fabric --svg FILE")
     plan = _plan(stack)
     try:
+        if svg is not None:
+            _draw(svg, plan)
+            if not as_json:
+                sys.stdout.write(f"{svg}: the fabric of {plan.cluster.name}\n")
+                return
         said = part.as_json(plan, subject) if subject else whole.as_json(plan)
         shown = list(part.for_people(plan, subject) if subject else whole.for_people(plan))
     except part.UnknownSubjectError as error:
@@ -134,6 +142,18 @@ def explain(
     for one in shown:
         console.print(one, soft_wrap=True)
         console.print()
+
+
+def _draw(file: Path, plan: Plan) -> None:
+    """Write the picture of the fabric; raises UnknownSubjectError where there is none."""
+    from gpu_platform.reports.explain_subject import fabric
+    from gpu_platform.reports.fabric_picture import picture
+
+    text = picture(plan, fabric(plan))
+    try:
+        file.write_bytes(text.encode())
+    except OSError as error:
+        _cannot(f"{file} cannot be written: {error.strerror}")
 
 
 @app.command()

@@ -50,6 +50,10 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         (("schematic",), 2),
         (("schematic", GOOD, "--pool", "nope"), 2),
         (("schematic", "--file", BROKEN), 2),
+        (("explain", GOOD, "fabric"), 2),
+        (("explain", GOOD, "fabric", "--svg", "never-written.svg"), 2),
+        (("explain", "prod", "--svg", "never-written.svg"), 2),
+        (("explain", "prod", "fabric", "--svg", FIXTURES), 2),
         (("review", "no-such-file"), 2),
         (("review", GOOD), 2),
         (("rules",), 0),
@@ -107,6 +111,18 @@ def test_explain_names_installer_driver_and_what_is_off() -> None:
     assert "factory.talos.dev/metal-installer/" in text
     assert "595.91.07 (production, open modules)" in text
     assert "off, because cluster.phase is image" in text
+
+
+def test_explain_draws_the_fabric_and_shows_it_as_a_table(tmp_path: Path) -> None:
+    golden = PROJECT / "tests" / "golden" / "fabric.prod.svg"
+    assert run("explain", "prod", "fabric", "--svg", tmp_path / "fabric.svg").returncode == 0
+    assert (tmp_path / "fabric.svg").read_bytes() == golden.read_bytes()
+    assert "0     0000:1a:00.0  mlx5_0" in run("explain", "prod", "fabric").stdout
+    said = json.loads(run("explain", "prod", "fabric", "--json").stdout)
+    assert json.loads(run("explain", "prod", "fabric", "--json", "--svg", tmp_path / "fabric.svg").stdout) == said
+    assert said["pools"]["h100-train"]["nodes"]["gpu-b-04"] == {"state": "quarantined", "rack": "r2", "leaf": "l2"}
+    refused = run("explain", "prod", "fabric", "--svg", tmp_path / "nowhere" / "fabric.svg").stderr
+    assert refused.splitlines()[-1].endswith("fabric.svg cannot be written: No such file or directory")
 
 
 def test_nic_profile_prints_what_a_pool_writes_or_why_it_cannot(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
-"""One pool or node explained: what it boots, where each part comes from, what its machines are told."""
+"""One pool or node, or the fabric, explained: what it boots, where each part is from, what its machines are told."""
 
 from __future__ import annotations
 
 import difflib
 from typing import TYPE_CHECKING, Any
 
+from gpu_platform.reports import explain_fabric
 from gpu_platform.reports.explain import driver, table
 from gpu_platform.reports.mig_picture import picture
 
@@ -13,7 +14,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from gpu_platform.planning.model import Extension, ImageClass, NodePlan, Plan
+    from gpu_platform.planning.model import Extension, FabricPlan, ImageClass, NodePlan, Plan
+
+# The one subject that is not a name of the inventory; a pool or node that is called so is asked for as KIND/fabric.
+FABRIC = "fabric"
 
 
 class UnknownSubjectError(Exception):
@@ -21,14 +25,27 @@ class UnknownSubjectError(Exception):
 
 
 def as_json(plan: Plan, subject: str) -> dict[str, Any]:
-    """Return the explanation of `pool/NAME`, `node/NAME` or a bare NAME; raises UnknownSubjectError."""
+    """Return the explanation of `fabric`, `pool/NAME`, `node/NAME` or a bare NAME; raises UnknownSubjectError."""
+    if subject == FABRIC:
+        return explain_fabric.as_json(plan, fabric(plan))
     return {name: dict(rows) for name, rows in _sections(plan, subject)}
 
 
 def for_people(plan: Plan, subject: str) -> Iterator[RenderableType]:
     """Yield what a terminal shows of it."""
+    if subject == FABRIC:
+        yield from explain_fabric.for_people(plan, fabric(plan))
+        return
     for name, rows in _sections(plan, subject):
         yield table(name, rows)
+
+
+def fabric(plan: Plan) -> FabricPlan:
+    """Return the fabric; raises UnknownSubjectError, which says why there is none."""
+    if plan.fabric is None:
+        why = next((one.reason for one in plan.off if one.part == "rdmaFabric"), "off, because no pool is on it")
+        raise UnknownSubjectError(f"there is no fabric in this stack: {why}")
+    return plan.fabric
 
 
 def _sections(plan: Plan, subject: str) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -44,9 +61,10 @@ def _sections(plan: Plan, subject: str) -> list[tuple[str, list[tuple[str, str]]
             *_rails(plan, node.pool),
             *_classes(plan, node.image_class),
         ]
-    known = [f"pool/{one}" for one in sorted(pools)] + [f"node/{node.name}" for node in plan.nodes]
-    near = difflib.get_close_matches(name, [one.partition("/")[2] for one in known], n=1, cutoff=0.6)
-    wish = [one for one in known if near and one.partition("/")[2] == near[0]]
+    known = [FABRIC] * (plan.fabric is not None)
+    known += [f"pool/{one}" for one in sorted(pools)] + [f"node/{node.name}" for node in plan.nodes]
+    near = difflib.get_close_matches(name, [one.rpartition("/")[2] for one in known], n=1, cutoff=0.6)
+    wish = [one for one in known if near and one.rpartition("/")[2] == near[0]]
     fix = f"did you mean {wish[0]}?" if wish else f"write one of {', '.join(known)}"
     raise UnknownSubjectError(f"there is no {subject} in this stack: {fix}")
 

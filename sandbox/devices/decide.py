@@ -16,6 +16,7 @@ from sandbox.devices.slices import slice_of
 if TYPE_CHECKING:
     from sandbox.devices.hardware import Card, Machine, Object
     from sandbox.devices.partition import Cut
+    from sandbox.devices.ports import Port
     from sandbox.devices.view import View
 
 
@@ -29,6 +30,9 @@ class Published:
     # None: the operator has no business with the node; False: it tries and fails.
     ready: bool | None = None
     slices: tuple[Object, ...] = ()
+    # Of the network cards: what the kubelet gives to pods, by resource, and every function.
+    devices: dict[str, tuple[Port, ...]] = field(default_factory=dict)
+    functions: tuple[Port, ...] = ()
 
 
 # One sentence for people, of a machine's rails.
@@ -41,10 +45,15 @@ def decide(view: View, node: Object) -> Published:
     here = machine(node)
     cards = _cards(view, here)
     found = rails(view.fabric, view.namespaces, here, ports(here.notes), {**here.labels, **cards.labels})
-    if not found.sentence:
-        return cards
-    notes = {**cards.annotations, RAILS: found.sentence}
-    return replace(cards, annotations=notes, resources={**cards.resources, **found.resources})
+    told = {RAILS: found.sentence} if found.sentence else {}
+    return replace(
+        cards,
+        labels={**cards.labels, **found.labels},
+        annotations={**cards.annotations, **told},
+        resources={**cards.resources, **found.resources},
+        devices=found.devices,
+        functions=found.functions,
+    )
 
 
 def _cards(view: View, here: Machine) -> Published:

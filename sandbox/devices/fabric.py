@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sandbox.devices.device_plugins import SHARED, WHOLE, FabricError, HandedOut, handed_out
 from sandbox.devices.placement import ENFORCE, admits_privileged, selected, spelled, untolerated
-from sandbox.devices.ports import functions, unmade
+from sandbox.devices.ports import MODULES, functions, unmade
+from sandbox.devices.sriov import Sriov, make
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sandbox.devices.hardware import Machine, Object
     from sandbox.devices.ports import Port
+    from sandbox.devices.sriov import Made
 
 POLICY = "nic-cluster-policy"
 PRESENT = "feature.node.kubernetes.io/pci-15b3.present"
 # Written on nodes with cards while a policy is reconciled: DaemonSets of device plugins select "false".
 WAIT = "network.nvidia.com/operator.mofed.wait"
-# A machine without these has no character devices for verbs (k8s-rdma-shared-dev-plugin#44).
-MODULES = ("ib_uverbs", "ib_umad", "rdma_ucm")
 _TOLERATED = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
@@ -30,6 +30,7 @@ class Fabric:
 
     operator: Object | None = None
     policies: tuple[Object, ...] = ()
+    sriov: Sriov = field(default_factory=Sriov)
 
     @property
     def policy(self) -> Object | None:
@@ -57,20 +58,29 @@ def rails(
     labels: dict[str, str],
 ) -> Rails:
     """Return the rails of a machine with these ports, `labels` all of its node."""
-    every, policy = functions(ports), view.policy
-    if not ports or policy is None:
-        return Rails(functions=every)
-    marked = _marks(view, policy, labels)
-    if not (SHARED in policy["spec"] or WHOLE in policy["spec"]):
-        return Rails(labels=marked, functions=every)
-    if reason := next(_obstacles(view, namespaces, machine, policy, labels), None):
-        return Rails(reason, labels=marked, functions=every)
+    here = {key: value for key, value in labels.items() if key != WAIT}
+    spec, marked = (view.policy or {}).get("spec") or {}, _marks(view, here)
+    made = make(view.sriov, namespaces, machine, ports, {**here, **marked})
+    bare = Rails(labels=marked, functions=functions(made.ports))
+    plugged = SHARED in spec or WHOLE in spec
+    if not ports or not (plugged or made.trouble or made.found.counts):
+        return bare
+    if reason := next(_obstacles(view, namespaces, machine, spec, labels), None) if plugged else made.trouble:
+        return replace(bare, sentence=reason)
     try:
-        found = handed_out(policy["spec"], ports)
+        found = _both(handed_out(spec, made.ports), made, spec)
     except FabricError as error:
-        return Rails(str(error), labels=marked, functions=every)
+        return replace(bare, sentence=str(error))
     sentence = "; ".join([_told(found), *found.notes, *unmade(machine.notes)])
-    return Rails(sentence, found.counts, marked, found.functions, every)
+    return replace(bare, sentence=sentence, resources=found.counts, devices=found.functions)
+
+
+def _both(found: HandedOut, made: Made, spec: Object) -> HandedOut:
+    """Return what the policy's plugins hand out and what the SR-IOV operator's does."""
+    if made.found.counts and WHOLE in spec:
+        raise FabricError(f"{WHOLE} and the SR-IOV operator's device plugin restart each other's pods: leave out one")
+    notes = [*found.notes, *made.found.notes, *([made.trouble] if made.trouble else [])]
+    return HandedOut(found.counts | made.found.counts, found.functions | made.found.functions, notes)
 
 
 def _told(found: HandedOut) -> str:
@@ -83,11 +93,11 @@ def _told(found: HandedOut) -> str:
     return f"{what} handed out as {len(found.counts)} resources"
 
 
-def _marks(view: Fabric, policy: Object, labels: dict[str, str]) -> dict[str, str]:
+def _marks(view: Fabric, labels: dict[str, str]) -> dict[str, str]:
     """Return the label by which the operator tells of its driver; on Talos a driver of its own never comes."""
-    if not _available(view) or labels.get(PRESENT) != "true":
+    if view.policy is None or not _available(view) or labels.get(PRESENT) != "true":
         return {}
-    return {WAIT: "true" if policy["spec"].get("ofedDriver") else "false"}
+    return {WAIT: "true" if view.policy["spec"].get("ofedDriver") else "false"}
 
 
 def _available(view: Fabric) -> bool:
@@ -95,7 +105,7 @@ def _available(view: Fabric) -> bool:
 
 
 def _obstacles(
-    view: Fabric, namespaces: dict[str, dict[str, str]], machine: Machine, policy: Object, labels: dict[str, str]
+    view: Fabric, namespaces: dict[str, dict[str, str]], machine: Machine, spec: Object, labels: dict[str, str]
 ) -> Iterator[str]:
     if view.operator is None or not _available(view):
         yield "the network operator is not available"
@@ -103,7 +113,6 @@ def _obstacles(
     space = view.operator["metadata"]["namespace"]
     if machine.system == "talos" and not admits_privileged(namespaces.get(space)):
         yield f"namespace {space} lacks {ENFORCE}=privileged, and Talos refuses the device plugins"
-    spec = policy["spec"]
     if machine.system == "talos" and spec.get("ofedDriver"):
         yield "ofedDriver loads modules, which no container may do on Talos"
     if labels.get(PRESENT) != "true":

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NICS, FABRIC = PREFIX + "nics", PREFIX + "nic-fabric"
 # Set by the boot of a machine: how many VFs its configuration asks of each address.
 VFS = PREFIX + "vfs"
+# A machine without these has no character devices for verbs (k8s-rdma-shared-dev-plugin#44).
+MODULES = ("ib_uverbs", "ib_umad", "rdma_ucm")
 VENDOR = "15b3"
 VF_DEVICE = "101e"
 # What the firmware of a port holds: above it the write to sriov_numvfs fails.

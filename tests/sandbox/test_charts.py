@@ -101,8 +101,8 @@ def test_definitions_have_the_published_identity_and_no_field_of_their_own(chart
 
 @needs_published
 def test_the_network_operators_definitions_are_the_published_ones() -> None:
-    both = ("network-operator-v26.4.1", "nvidia-k8s-ipam-network-operator-v26.4.1")
-    published = {kind: one for each in both for kind, one in definitions(SCHEMAS / "crds" / each).items()}
+    three = ("network-operator-v26.4.1", "nvidia-k8s-ipam-network-operator-v26.4.1", "network-operator-v26.4.1-sriov")
+    published = {kind: one for each in three for kind, one in definitions(SCHEMAS / "crds" / each).items()}
     for kind, found in definitions(CHARTS / "network-operator" / "crds").items():
         theirs = published[kind]["spec"]
         assert {**found["spec"], "versions": None} == {key: theirs[key] for key in theirs if key in found["spec"]} | {

@@ -22,6 +22,7 @@ PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0
 # The share of a core that looking may take where nothing changes, however many nodes there are.
 SHARE = 0.03
 _DRA = "app.kubernetes.io/name=dra-driver-nvidia-gpu"
+_DRANET = "app.kubernetes.io/name=dranet"
 _NVIDIA, _NODE_API, _CRD_API = "nvidia.com/v1", "node.k8s.io/v1", "apiextensions.k8s.io/v1"
 
 
@@ -85,6 +86,7 @@ class Simulator:
             operator=deployment,
             policies=tuple(self._policies()),
             dra_plugin=_first(self._kube.items("apps/v1", "daemonsets", labelSelector=_DRA)),
+            dranet=_first(self._kube.items("apps/v1", "daemonsets", labelSelector=_DRANET)),
             others=others.look(self._kube),
             fabric=fabric_view.look(self._kube),
         )

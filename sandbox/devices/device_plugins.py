@@ -30,6 +30,8 @@ class HandedOut:
     counts: dict[str, str] = field(default_factory=dict)
     functions: dict[str, tuple[Port, ...]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    # Resources whose every unit is all of its functions.
+    shared: set[str] = field(default_factory=set)
 
 
 def required(spec: Object, component: Object, name: str) -> None:
@@ -75,6 +77,7 @@ def _shared(config: Object, every: tuple[Port, ...], found: HandedOut) -> None:
         if matched := [one for one in every if _matches(selectors, one)]:
             full = f"{entry.get('resourcePrefix', 'rdma')}/{name}"
             found.counts[full], found.functions[full] = str(entry["rdmaHcaMax"]), tuple(matched)
+            found.shared.add(full)
 
 
 def _whole(config: Object, every: tuple[Port, ...], found: HandedOut) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sandbox.devices.device_plugins import SHARED, WHOLE, FabricError, HandedOut, handed_out
-from sandbox.devices.placement import ENFORCE, admits_privileged, selected, spelled, untolerated
+from sandbox.devices.placement import ENFORCE, admitted, selected, spelled, untolerated
 from sandbox.devices.ports import MODULES, functions, unmade
 from sandbox.devices.sriov import Sriov, make
 
@@ -45,7 +45,7 @@ class Rails:
     sentence: str = ""
     resources: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
-    # By resource: the functions that the kubelet gives to pods.
+    # By resource: the functions of which the kubelet gives each to one pod.
     devices: dict[str, tuple[Port, ...]] = field(default_factory=dict)
     functions: tuple[Port, ...] = ()
 
@@ -72,7 +72,8 @@ def rails(
     except FabricError as error:
         return replace(bare, sentence=str(error))
     sentence = "; ".join([_told(found), *found.notes, *unmade(machine.notes)])
-    return replace(bare, sentence=sentence, resources=found.counts, devices=found.functions)
+    one_by_one = {name: each for name, each in found.functions.items() if name not in found.shared}
+    return replace(bare, sentence=sentence, resources=found.counts, devices=one_by_one)
 
 
 def _both(found: HandedOut, made: Made, spec: Object) -> HandedOut:
@@ -80,7 +81,7 @@ def _both(found: HandedOut, made: Made, spec: Object) -> HandedOut:
     if made.found.counts and WHOLE in spec:
         raise FabricError(f"{WHOLE} and the SR-IOV operator's device plugin restart each other's pods: leave out one")
     notes = [*found.notes, *made.found.notes, *([made.trouble] if made.trouble else [])]
-    return HandedOut(found.counts | made.found.counts, found.functions | made.found.functions, notes)
+    return HandedOut(found.counts | made.found.counts, found.functions | made.found.functions, notes, found.shared)
 
 
 def _told(found: HandedOut) -> str:
@@ -107,20 +108,28 @@ def _available(view: Fabric) -> bool:
 def _obstacles(
     view: Fabric, namespaces: dict[str, dict[str, str]], machine: Machine, spec: Object, labels: dict[str, str]
 ) -> Iterator[str]:
-    if view.operator is None or not _available(view):
-        yield "the network operator is not available"
-        return
-    space = view.operator["metadata"]["namespace"]
-    if machine.system == "talos" and not admits_privileged(namespaces.get(space)):
-        yield f"namespace {space} lacks {ENFORCE}=privileged, and Talos refuses the device plugins"
+    """Yield what keeps the device plugins from handing out anything."""
+    yield from unreached(view, namespaces, machine, spec, labels)
     if machine.system == "talos" and spec.get("ofedDriver"):
         yield "ofedDriver loads modules, which no container may do on Talos"
     if labels.get(PRESENT) != "true":
         yield f"device plugins want label {PRESENT}"
+    for module in MODULES:
+        if machine.system == "talos" and module not in machine.modules:
+            yield f"kernel module {module} is not loaded: the machine configuration does not name it"
+
+
+def unreached(
+    view: Fabric, namespaces: dict[str, dict[str, str]], machine: Machine, spec: Object, labels: dict[str, str]
+) -> Iterator[str]:
+    """Yield what keeps the DaemonSets of a policy off a machine."""
+    if view.operator is None or not _available(view):
+        yield "the network operator is not available"
+        return
+    space = view.operator["metadata"]["namespace"]
+    if machine.system == "talos" and not admitted(namespaces, space):
+        yield f"namespace {space} lacks {ENFORCE}=privileged, and Talos refuses the operator's DaemonSets"
     if not selected({"affinity": {"nodeAffinity": spec.get("nodeAffinity") or {}}}, labels):
         yield "nodeAffinity of the policy does not choose this node"
     if taint := untolerated(machine, [_TOLERATED, *(spec.get("tolerations") or ())]):
         yield f"the policy does not tolerate taint {spelled(taint)}"
-    for module in MODULES:
-        if machine.system == "talos" and module not in machine.modules:
-            yield f"kernel module {module} is not loaded: the machine configuration does not name it"

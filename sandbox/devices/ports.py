@@ -40,6 +40,8 @@ class Port:
     vfs: int = 0
     parent: Port | None = None
     number: int = -1
+    # Whether somebody gives its VFs a GUID each.
+    guids: bool = False
 
 
 @cache

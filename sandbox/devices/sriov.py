@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sandbox.devices.device_plugins import FabricError, HandedOut
-from sandbox.devices.placement import ENFORCE, admits_privileged
+from sandbox.devices.placement import ENFORCE, admitted
 from sandbox.devices.ports import MODULES, functions
-from sandbox.devices.sriov_policy import Group, checked, groups
+from sandbox.devices.sriov_policy import Group, Wanted, checked, groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,27 +66,36 @@ def make(
     here = {**_KUBELET, **labels}
     if not any(_chosen(one, here) for one in view.policies):
         return Made(ports)
-    if trouble := next(_obstacles(view, namespaces, machine, here), None):
+    if trouble := next(daemon_obstacles(view, namespaces, machine, here), None):
         return Made(ports, trouble=trouble)
+    if not any(one["metadata"]["namespace"] == view.space for one in view.policies):
+        said = f"the SR-IOV operator ignores SriovNetworkNodePolicies outside its namespace {view.space}"
+        return Made(ports, trouble=said)
     wanted = [one for one in view.policies if one["metadata"]["namespace"] == view.space and _chosen(one, here)]
     try:
         by_port = groups([checked(one) for one in wanted], ports)
     except FabricError as error:
         return Made(ports, trouble=str(error))
-    made = tuple(replace(one, vfs=by_port[one.pci].count) if one.pci in by_port else one for one in ports)
+    made = tuple(_with_vfs(one, by_port.get(one.pci)) for one in ports)
     prefix = view.environment.get("RESOURCE_PREFIX", "")
     return Made(made, _handed_out(prefix, made, {pci: one.groups for pci, one in by_port.items()}))
 
 
-def _obstacles(
+def _with_vfs(port: Port, wanted: Wanted | None) -> Port:
+    if wanted is None or wanted.external:
+        return port
+    return replace(port, vfs=wanted.count, guids=True)
+
+
+def daemon_obstacles(
     view: Sriov, namespaces: dict[str, dict[str, str]], machine: Machine, labels: dict[str, str]
 ) -> Iterator[str]:
+    """Yield what keeps the config daemon off a machine."""
+    labels = {**_KUBELET, **labels}
     if view.operator is None or not (view.operator.get("status") or {}).get("availableReplicas"):
         yield "the SR-IOV operator is not available"
         return
     space, talos = view.space, machine.system == "talos"
-    if not any(one["metadata"]["namespace"] == space for one in view.policies):
-        yield f"the SR-IOV operator ignores SriovNetworkNodePolicies outside its namespace {space}"
     config = next((one for one in view.configs if _key(one) == (space, "default")), None)
     if config is None:
         yield f"no SriovOperatorConfig default is in namespace {space}: the SR-IOV operator does nothing"
@@ -103,7 +112,7 @@ def _obstacles(
 
 
 def _on_talos(view: Sriov, namespaces: dict[str, dict[str, str]], spec: Object) -> Iterator[str]:
-    if not admits_privileged(namespaces.get(view.space)):
+    if not admitted(namespaces, view.space):
         yield f"namespace {view.space} lacks {ENFORCE}=privileged, and Talos refuses the config daemon"
     image = view.environment.get("SRIOV_NETWORK_CONFIG_DAEMON_IMAGE", "")
     if image.startswith(_STOCK) or _STOCK_TAG in image:

@@ -36,6 +36,8 @@ class Wanted:
 
     count: int
     groups: list[Group] = field(default_factory=list)
+    # The operator leaves VFs alone that somebody else makes.
+    external: bool = False
 
 
 def checked(policy: Object) -> Object:
@@ -75,7 +77,7 @@ def groups(policies: Iterable[Object], ports: tuple[Port, ...]) -> dict[str, Wan
             before = found.get(port.pci, Wanted(0))
             kept = [one for one in before.groups if one.resource != own.resource and not _overlap(one, own)]
             count = max(spec["numVfs"], before.count) if kept else spec["numVfs"]
-            found[port.pci] = Wanted(count, [*kept, own])
+            found[port.pci] = Wanted(count, [*kept, own], bool(spec.get("externallyManaged")))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from sandbox.devices import amd, dra, gaudi, nvidia
+from sandbox.devices import amd, dra, dranet, gaudi, nvidia
 from sandbox.devices.discovery import discover
 from sandbox.devices.fabric import rails
 from sandbox.devices.hardware import AMD, DEVICES, HABANA, PREFIX, machine
@@ -14,8 +14,10 @@ from sandbox.devices.sharing import PluginError
 from sandbox.devices.slices import slice_of
 
 if TYPE_CHECKING:
+    from sandbox.devices.fabric import Rails
     from sandbox.devices.hardware import Card, Machine, Object
     from sandbox.devices.partition import Cut
+    from sandbox.devices.ports import Port
     from sandbox.devices.view import View
 
 
@@ -29,6 +31,9 @@ class Published:
     # None: the operator has no business with the node; False: it tries and fails.
     ready: bool | None = None
     slices: tuple[Object, ...] = ()
+    # Of the network cards: what the kubelet gives to pods, by resource, and every function.
+    devices: dict[str, tuple[Port, ...]] = field(default_factory=dict)
+    functions: tuple[Port, ...] = ()
 
 
 # One sentence for people, of a machine's rails.
@@ -39,12 +44,31 @@ _OTHERS = {AMD: amd.play, HABANA: gaudi.play}
 def decide(view: View, node: Object) -> Published:
     """Return what is published on a node under this view of the cluster: cards, and rails beside them."""
     here = machine(node)
-    cards = _cards(view, here)
-    found = rails(view.fabric, view.namespaces, here, ports(here.notes), {**here.labels, **cards.labels})
-    if not found.sentence:
-        return cards
-    notes = {**cards.annotations, RAILS: found.sentence}
-    return replace(cards, annotations=notes, resources={**cards.resources, **found.resources})
+    cards, there = _cards(view, here), ports(here.notes)
+    labels = {**here.labels, **cards.labels}
+    found = rails(view.fabric, view.namespaces, here, there, labels)
+    claims = dranet.claims(view.dranet, view.namespaces, here, there, {**labels, **found.labels})
+    sentence = _of_fabric(found, claims)
+    slices = (slice_of(dranet.DRIVER, here.name, list(claims.devices), here.uid),) if claims and claims.devices else ()
+    return replace(
+        cards,
+        labels={**cards.labels, **found.labels},
+        annotations={**cards.annotations, **({RAILS: sentence} if sentence else {})},
+        resources={**cards.resources, **found.resources},
+        slices=(*cards.slices, *slices),
+        devices=found.devices,
+        functions=found.functions,
+    )
+
+
+def _of_fabric(found: Rails, claims: dranet.Claims | None) -> str:
+    """Return one sentence about a machine's network cards, whoever hands them out."""
+    if claims is None:
+        return found.sentence
+    told = claims.trouble or f"{len(claims.devices)} ports published for claims"
+    if found.resources and claims.devices:
+        return f"handed out twice: {found.sentence}, and {told}"
+    return f"{found.sentence}; {told}" if found.sentence else told
 
 
 def _cards(view: View, here: Machine) -> Published:

@@ -34,7 +34,7 @@ def drivers(machine: Machine) -> dict[str, str]:
 
 def obstacles(machine: Machine, card: Card) -> Iterator[str]:
     """Yield what the image of a GPU machine lacks."""
-    if _minor(machine.release) < _FLOOR:
+    if minor(machine.release) < _FLOOR:
         yield f"the GPU operator finds no driver on Talos {machine.release}: it needs v1.13"
     kinds = drivers(machine)
     if not kinds:
@@ -64,6 +64,7 @@ def _same_flavour(machine: Machine, stem: str, flavour: str) -> Iterator[str]:
         yield f"the image mixes {stem}-{found[0]} with {flavour} kernel modules"
 
 
-def _minor(release: str) -> tuple[int, int]:
+def minor(release: str) -> tuple[int, int]:
+    """Return major and minor number of a Talos release."""
     found = re.match(r"v?(\d+)\.(\d+)", release)
     return (int(found[1]), int(found[2])) if found else (0, 0)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from sandbox.devices import image
 from sandbox.devices.hardware import EXTENSIONS, FAILURE, MODULES, NVIDIA, RELEASE, Machine, cards, machine
 from sandbox.devices.machine_config import MachineConfig, read
+from sandbox.devices.ports import VFS
 
 if TYPE_CHECKING:
     from sandbox.devices.hardware import Object
 
 TALOS = "extensions.talos.dev/"
+_VFS = re.compile(r"bus/pci/devices/([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])/sriov_numvfs")
 _INSTALLER = re.compile(r"[^/]+/metal-installer(?:-secureboot)?/([0-9a-f]{64}):(v\d+\.\d+\.\d+\S*)")
 
 
@@ -57,8 +59,16 @@ def install(node: Object, booted: Image, installer: str, patch: str, labels: dic
         EXTENSIONS: json.dumps(booted.extensions),
         MODULES: json.dumps(loaded),
     }
+    if asked := _vfs(config):
+        notes[VFS] = json.dumps(asked, sort_keys=True)
     notes |= {TALOS + name.rpartition("/")[2]: version for name, version in booted.versions.items()}
     return Installed({**labels, **config.labels}, notes, config.taints)
+
+
+def _vfs(config: MachineConfig) -> dict[str, int]:
+    """Return how many VFs the configuration asks of each PCI address."""
+    asked = ((_VFS.fullmatch(path), value) for path, value in config.sysfs.items())
+    return {found[1]: int(value) for found, value in asked if found and value.isdecimal()}
 
 
 def _stuck(here: Machine, booted: Image, config: MachineConfig, installer: str) -> str:

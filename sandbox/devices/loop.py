@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 
-from sandbox.devices import operator, others, slices
+from sandbox.devices import attaching, fabric_view, operator, others, slices
 from sandbox.devices.decide import Published, decide
-from sandbox.devices.fabric import Fabric
 from sandbox.devices.view import View, worker_config_name
 from sandbox.kube import ApiError
 
@@ -22,8 +21,8 @@ MANAGER = "device-simulator"
 PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0
 # The share of a core that looking may take where nothing changes, however many nodes there are.
 SHARE = 0.03
-_NETWORK_OPERATOR = "app.kubernetes.io/name=network-operator"
 _DRA = "app.kubernetes.io/name=dra-driver-nvidia-gpu"
+_DRANET = "app.kubernetes.io/name=dranet"
 _NVIDIA, _NODE_API, _CRD_API = "nvidia.com/v1", "node.k8s.io/v1", "apiextensions.k8s.io/v1"
 
 
@@ -57,6 +56,8 @@ class Simulator:
         self._applied = {uid: kept for uid, kept in self._applied.items() if uid in present}
         failing = [present[uid] for uid, (_, said) in self._applied.items() if said.ready is False]
         told = [one for _, said in self._applied.values() for one in said.slices]
+        by_name = {present[uid]: said for uid, (_, said) in self._applied.items()}
+        wrote.append(attaching.play(self._kube, view, nodes, by_name))
         wrote += [slices.publish(self._kube, told, MANAGER), others.clean_up(self._kube, view.others)]
         return any([*wrote, self._runtime_classes(view), self._report(view, failing), self._clean_up(view)])
 
@@ -87,18 +88,12 @@ class Simulator:
             operator=deployment,
             policies=tuple(self._policies()),
             dra_plugin=_first(self._kube.items("apps/v1", "daemonsets", labelSelector=_DRA)),
+            dranet=_first(self._kube.items("apps/v1", "daemonsets", labelSelector=_DRANET)),
             others=others.look(self._kube),
-            fabric=self._fabric(),
+            fabric=fabric_view.look(self._kube),
         )
         layouts, plugin = (self._config_of(view, section) for section in ("migManager", "devicePlugin"))
         return replace(view, mig_library=(layouts or {}).get("config.yaml"), plugin_configs=plugin)
-
-    def _fabric(self) -> Fabric:
-        policies = self._absent_is_none("mellanox.com/v1alpha1", "nicclusterpolicies")
-        if not policies or not policies["items"]:
-            return Fabric()
-        operator = _first(self._kube.items("apps/v1", "deployments", labelSelector=_NETWORK_OPERATOR))
-        return Fabric(operator, tuple(policies["items"]))
 
     def _config_of(self, view: View, section: str) -> dict[str, str] | None:
         """Return the data of the ConfigMap that a section of the policy names; None where it is not there."""

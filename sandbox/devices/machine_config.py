@@ -33,6 +33,7 @@ _KEYS = {
     "KubeletConfig": {"image", "config", "extraArgs", "clusterDNS", "defaultRuntimeSeccompProfileEnabled"},
     "UnattendedInstallConfig": {"reboot", "installer", "provisioning"},
     "CRIBaseRuntimeSpecConfig": {"overrides"},
+    "SysfsConfig": {"params", "sysfs"},
 }
 _TOP = {"version", "debug", "persist", "machine", "cluster"}
 _MACHINE = {
@@ -55,6 +56,8 @@ class MachineConfig:
     modules: tuple[str, ...] = ()
     labels: dict[str, str] = field(default_factory=dict)
     taints: tuple[Object, ...] = ()
+    # Files under /sys, as they are written.
+    sysfs: dict[str, str] = field(default_factory=dict)
     refused: str | None = None
 
 
@@ -82,7 +85,22 @@ def read(patch: str, release: str) -> MachineConfig:
         modules=tuple(dict.fromkeys(modules)),
         labels={key: str(value) for key, value in labels.items()},
         taints=tuple(extra.get("registerWithTaints") or ()),
+        sysfs=_sysfs(machine, by_kind.get("SysfsConfig") or {}),
     )
+
+
+def _sysfs(machine: Object, document: Object) -> dict[str, str]:
+    """Return values by path under /sys; the document has precedence.
+
+    In a key that begins with a dotted part, dots separate; in one that begins with a slashed part they stay.
+    """
+    stated = {**(machine.get("sysfs") or {}), **(document.get("sysfs") or {}), **(document.get("params") or {})}
+    return {_path(str(key)): str(value) for key, value in stated.items()}
+
+
+def _path(key: str) -> str:
+    separator = next((one for one in key if one in "./"), "/")
+    return key if separator == "/" else key.translate(str.maketrans("./", "/."))
 
 
 def _troubles(documents: list[Any], release: str) -> Iterator[str]:

@@ -47,18 +47,18 @@ class Outcome:
 
 def look(kube: Kube) -> Others:
     """Return what the cluster holds now; what nobody installed costs one question."""
-    configs = _listed(kube, _AMD_API, "deviceconfigs") or []
-    policies = _listed(kube, "habanalabs.habana.ai/v1", "clusterpolicies") or []
+    configs = listed(kube, _AMD_API, "deviceconfigs") or []
+    policies = listed(kube, "habanalabs.habana.ai/v1", "clusterpolicies") or []
     return Others(
         rules=tuple(_rules(kube)),
-        amd_operator=_first(kube, "deployments", labelSelector=_AMD) if configs else None,
+        amd_operator=first(kube, "deployments", labelSelector=_AMD) if configs else None,
         device_configs=tuple(configs),
         libraries={f"{space}/{name}": data for space, name, data in _libraries(kube, configs)},
-        kmm=bool(configs) and _listed(kube, "kmm.sigs.x-k8s.io/v1beta1", "modules") is not None,
-        service_monitors=bool(configs) and _listed(kube, "monitoring.coreos.com/v1", "servicemonitors") is not None,
-        gaudi_operator=_first(kube, "deployments", labelSelector=_GAUDI) if policies else None,
+        kmm=bool(configs) and listed(kube, "kmm.sigs.x-k8s.io/v1beta1", "modules") is not None,
+        service_monitors=bool(configs) and listed(kube, "monitoring.coreos.com/v1", "servicemonitors") is not None,
+        gaudi_operator=first(kube, "deployments", labelSelector=_GAUDI) if policies else None,
         gaudi_policies=tuple(policies),
-        gaudi_plugin=_first(kube, "daemonsets", fieldSelector=_GAUDI_PLUGIN),
+        gaudi_plugin=first(kube, "daemonsets", fieldSelector=_GAUDI_PLUGIN),
     )
 
 
@@ -81,8 +81,8 @@ def available(deployment: Object | None) -> bool:
 
 def _rules(kube: Kube) -> list[Object]:
     """Return the rules that a master reads; without a running master there is nobody to read them."""
-    rules = _listed(kube, "nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules") or []
-    return rules if rules and available(_first(kube, "deployments", labelSelector=_MASTER)) else []
+    rules = listed(kube, "nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules") or []
+    return rules if rules and available(first(kube, "deployments", labelSelector=_MASTER)) else []
 
 
 def _libraries(kube: Kube, configs: list[Object]) -> list[tuple[str, str, dict[str, str]]]:
@@ -95,12 +95,14 @@ def _libraries(kube: Kube, configs: list[Object]) -> list[tuple[str, str, dict[s
     return [(space, name, found.get("data") or {}) for space, name, found in maps if found is not None]
 
 
-def _listed(kube: Kube, api: str, plural: str) -> list[Object] | None:
+def listed(kube: Kube, api: str, plural: str) -> list[Object] | None:
+    """Return the items of a list; None where the cluster knows no such objects."""
     found = _absent_is_none(kube, api, plural)
     return None if found is None else list(found["items"])
 
 
-def _first(kube: Kube, plural: str, **query: str) -> Object | None:
+def first(kube: Kube, plural: str, **query: str) -> Object | None:
+    """Return the first workload that a question finds."""
     return next(iter(kube.items(_APPS, plural, **query)), None)
 
 

@@ -69,6 +69,11 @@ def admits_privileged(namespace_labels: dict[str, str] | None) -> bool:
     return (namespace_labels or {}).get(ENFORCE) == "privileged"
 
 
+def admitted(namespaces: dict[str, dict[str, str]], space: str) -> bool:
+    """Tell whether Talos admits such pods in a namespace by its name: it exempts kube-system."""
+    return space == "kube-system" or admits_privileged(namespaces.get(space))
+
+
 def _tolerates(toleration: Object, taint: Object) -> bool:
     if toleration.get("effect") and toleration["effect"] != taint.get("effect"):
         return False

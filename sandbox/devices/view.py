@@ -29,6 +29,7 @@ class View:
     plugin_configs: dict[str, str] | None = None
     # The DaemonSet of NVIDIA's DRA driver.
     dra_plugin: Object | None = None
+    dranet: Object | None = None
     others: Others = field(default_factory=Others)
     fabric: Fabric = field(default_factory=Fabric)
 

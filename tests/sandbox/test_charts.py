@@ -27,6 +27,8 @@ PUBLISHED = {
     "network-operator": "network-operator-26.4.1.yaml",
     "node-feature-discovery": "node-feature-discovery-0.19.0.yaml",
     "gpu-operator-charts": "gpu-operator-charts-v1.5.1.yaml",
+    "dranet": "dranet-v1.4.0.yaml",
+    "whereabouts-chart": "whereabouts-chart-v0.9.4.yaml",
 }
 POLICY_DEFINITION = "nvidia-gpu-operator-v26.7.0/nvidia.com_clusterpolicies.yaml"
 EVERYTHING: Object = {
@@ -84,6 +86,7 @@ def definitions(directory: Path) -> dict[str, Object]:
         ("node-feature-discovery", "node-feature-discovery-v0.19.0"),
         ("gpu-operator-charts", "rocm-gpu-operator-v1.5.1"),
         ("dra-driver-nvidia-gpu", "dra-driver-nvidia-gpu-v0.4.1"),
+        ("whereabouts-chart", "whereabouts-v0.9.4"),
     ],
 )
 def test_definitions_have_the_published_identity_and_no_field_of_their_own(chart: str, crds: str) -> None:
@@ -101,8 +104,8 @@ def test_definitions_have_the_published_identity_and_no_field_of_their_own(chart
 
 @needs_published
 def test_the_network_operators_definitions_are_the_published_ones() -> None:
-    both = ("network-operator-v26.4.1", "nvidia-k8s-ipam-network-operator-v26.4.1")
-    published = {kind: one for each in both for kind, one in definitions(SCHEMAS / "crds" / each).items()}
+    three = ("network-operator-v26.4.1", "nvidia-k8s-ipam-network-operator-v26.4.1", "network-operator-v26.4.1-sriov")
+    published = {kind: one for each in three for kind, one in definitions(SCHEMAS / "crds" / each).items()}
     for kind, found in definitions(CHARTS / "network-operator" / "crds").items():
         theirs = published[kind]["spec"]
         assert {**found["spec"], "versions": None} == {key: theirs[key] for key in theirs if key in found["spec"]} | {

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from sandbox.devices.decide import RAILS, Published, decide
-from sandbox.devices.fabric import POLICY, PRESENT, Fabric
+from sandbox.devices.fabric import POLICY, PRESENT, WAIT, Fabric
 from sandbox.devices.placement import ENFORCE
 from sandbox.devices.ports import FABRIC, NICS
 from tests.sandbox.device_objects import Object, changed, node, view
 
 IMAGE = {"image": "plugin", "repository": "registry", "version": "v1"}
 MODULES = ("nvidia", "nvidia_uvm", "ib_uverbs", "ib_umad", "rdma_ucm")
+NOTES = {NICS: "xe9680-8rail-cx7"}
 OPERATOR = {"metadata": {"name": "network-operator", "namespace": "net"}, "status": {"availableReplicas": 1}}
 SPACES = {name: {ENFORCE: "privileged"} for name in ("nfd", "gpu-operator", "net")}
 
@@ -36,7 +37,8 @@ def whole(*pcis: str) -> Object:
 
 
 def found(one: Object, fabric: str = "infiniband", label: str = "true", **spoilt: Any) -> Published:
-    here = node(modules=spoilt.pop("modules", MODULES), more={NICS: "xe9680-8rail-cx7", FABRIC: fabric})
+    more = {**NOTES, FABRIC: fabric, **spoilt.pop("more", {})}
+    here = node(modules=spoilt.pop("modules", MODULES), release=spoilt.pop("release", "v1.13.9"), more=more)
     here["metadata"]["labels"] = {PRESENT: label}
     operator = spoilt.pop("operator", OPERATOR)
     return decide(view(**{"namespaces": SPACES, "fabric": Fabric(operator, (one,)), **spoilt}), here)
@@ -50,6 +52,7 @@ def test_shared_cards_are_handed_out_beside_the_gpus() -> None:
     done = found(policy())
     assert done.resources == {"nvidia.com/gpu": "8", "rdma/rdma_all": "63"}
     assert done.annotations[RAILS] == "8 ports handed out as 1 resources"
+    assert done.labels[WAIT] == "false"
 
 
 def test_whole_ports_are_handed_out_by_their_address() -> None:
@@ -99,6 +102,15 @@ def test_a_reason_for_no_rails_is_said_and_gpus_stay(one: Object, spoilt: dict[s
     done = found(one, **spoilt)
     assert reason in done.annotations[RAILS]
     assert done.resources == {"nvidia.com/gpu": "8"}
+
+
+def test_a_policy_without_device_plugins_only_marks_the_nodes() -> None:
+    bare = {"metadata": {"name": POLICY}, "spec": {}}
+    done = found(bare)
+    assert RAILS not in done.annotations
+    assert done.labels[WAIT] == "false"
+    assert found({**bare, "spec": {"ofedDriver": IMAGE}}).labels[WAIT] == "true"
+    assert WAIT not in found(bare, label="false").labels
 
 
 def test_a_policy_of_another_name_does_nothing() -> None:

@@ -34,6 +34,8 @@ class Cluster:
     def items(self, _api: str, plural: str, **query: str) -> list[Object]:
         if "dra-driver" in query.get("labelSelector", ""):
             return self.lists["dra"]
+        if "dranet" in query.get("labelSelector", ""):
+            return []
         return [self.node] if plural == "nodes" else self.lists.get(plural, [])
 
     def get(self, _api: str, plural: str, *_where: str | None) -> Object:

@@ -29,6 +29,17 @@ MODES = {
     "ipoib-shared": "f-ib",
     "host-device": "f-eth",
     "macvlan-shared": "f-eth",
+    "sriov-static": "f-ib",
+    "sriov": "f-eth",
+    "dra": "f-new",
+}
+# What a mode is told beyond its name.
+MORE: dict[str, dict[str, Any]] = {
+    "sriov-static": {
+        "ufm": {"secret": "ufm", "guidStart": "02:00:00:00:00:00:00:00", "guidEnd": "02:00:00:00:00:00:FF:FF"},
+        "vfs": 2,
+    },
+    "sriov": {"sriovDaemonImage": "registry.lab/sriov-network-operator-config-daemon:talos", "vfs": 2},
 }
 SPACE = "training"
 
@@ -50,7 +61,7 @@ def configured(sandbox: State, mode: str, **fabric: Any) -> dict[str, Any]:
     found = copy.deepcopy(overlay.config(sandbox, FILE))
     pools = found["gpu-platform:inventory"]["pools"]
     found["gpu-platform:inventory"] = {"pools": {MODES[mode]: pools[MODES[mode]]}}
-    found["gpu-platform:fabric"] |= {"mode": mode, **fabric}
+    found["gpu-platform:fabric"] |= {"mode": mode, **MORE.get(mode, {}), **fabric}
     return found
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 
-from sandbox.devices import attaching, fabric_view, operator, others, slices
+from sandbox.devices import attaching, fabric_view, operator, others, slices, sriov_networks
 from sandbox.devices.decide import Published, decide
 from sandbox.devices.view import View, worker_config_name
 from sandbox.kube import ApiError
@@ -57,6 +57,7 @@ class Simulator:
         failing = [present[uid] for uid, (_, said) in self._applied.items() if said.ready is False]
         told = [one for _, said in self._applied.values() for one in said.slices]
         by_name = {present[uid]: said for uid, (_, said) in self._applied.items()}
+        wrote.append(sriov_networks.play(self._kube, view.fabric.sriov, MANAGER))
         wrote.append(attaching.play(self._kube, view, nodes, by_name))
         wrote += [slices.publish(self._kube, told, MANAGER), others.clean_up(self._kube, view.others)]
         return any([*wrote, self._runtime_classes(view), self._report(view, failing), self._clean_up(view)])

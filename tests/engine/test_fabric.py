@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import ipaddress
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,18 +104,37 @@ def test_a_pod_with_the_patch_gets_cards_and_rails(mode: str, stack: Stack, kube
             "the ranks",
             lambda: len({where(kube, f"rank-{number}") for number in range(len(names))} - {""}) == len(names),
         )
+        attached(kube, [f"rank-{number}" for number in range(len(names))], pool)
         kube.create(pod("one-too-many", pool["patch"]), "pods")
-        assert "Insufficient" in until("a refusal", lambda: unschedulable(kube, "one-too-many"))
+        refusal = until("a refusal", lambda: unschedulable(kube, "one-too-many"))
+        assert "Insufficient" in refusal or "cannot allocate all claims" in refusal
     finally:
         for one in kube.items("v1", "pods", SPACE):
             kube.delete("v1", "pods", SPACE, one["metadata"]["name"], gracePeriodSeconds=0)
-    attached = [one for one in pool["networks"].split(",") if one]
-    until("the networks", lambda: set(attached) <= {one["metadata"]["name"] for one in networks(kube)})
 
 
 def where(kube: Kube, name: str) -> str:
     return str(kube.get("v1", "pods", SPACE, name)["spec"].get("nodeName", ""))
 
 
-def networks(kube: Kube) -> list[dict[str, Any]]:
-    return kube.items("k8s.cni.cncf.io/v1", "network-attachment-definitions", SPACE)
+def attached(kube: Kube, pods: list[str], pool: dict[str, Any]) -> None:
+    """See that every pod got every network that it named, with an address of that rail that nobody else has."""
+    wanted = [f"{SPACE}/{one}" for one in pool["networks"].split(",") if one]
+    if not wanted:
+        return
+    ranges = {f"{SPACE}/{rail['network']}": ipaddress.ip_network(rail["subnet"]) for rail in pool["rails"]}
+    seen = set()
+    for name in pods:
+        found = json.loads(until(f"networks of {name}", lambda: status(kube, name)))  # noqa: B023
+        assert [one["name"] for one in found] == wanted
+        for one in found:
+            (address,) = one["ips"]
+            assert ipaddress.ip_address(address) in ranges[one["name"]]
+            seen.add(address)
+    assert len(seen) == len(pods) * len(wanted)
+
+
+def status(kube: Kube, name: str) -> str:
+    notes = kube.get("v1", "pods", SPACE, name)["metadata"].get("annotations") or {}
+    assert "sandbox.gpu-platform/attachment-error" not in notes, notes["sandbox.gpu-platform/attachment-error"]
+    return str(notes.get("k8s.v1.cni.cncf.io/network-status", ""))

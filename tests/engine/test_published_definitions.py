@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from gpu_platform.settings.document import load
 from sandbox import overlay
 from sandbox.kube import ApiError, until
 from tests.engine.vendor_stack import FILE, as_planned, vendor_stack
 from tests.sandbox.charts import SCHEMAS, needs_published, needs_renderer, one, render
-from tests.stack_files import good
+from tests.stack_files import FIXTURES, good
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from gpu_platform.planning.model import Manifest, Plan
     from sandbox.kube import Kube
@@ -28,9 +30,28 @@ PUBLISHED = (
     "dra-driver-nvidia-gpu-v0.4.1",
     "rocm-gpu-operator-v1.5.1",
     "node-feature-discovery-v0.19.0",
+    "network-operator-v26.4.1",
+    "network-operator-v26.4.1-sriov",
+    "nvidia-k8s-ipam-network-operator-v26.4.1",
+    "whereabouts-v0.9.4",
 )
 API, PLURAL = "apiextensions.k8s.io/v1", "customresourcedefinitions"
-PLURALS = {"ConfigMap": "configmaps", "DeviceConfig": "deviceconfigs", "Namespace": "namespaces", "Node": "nodes"}
+PLURALS = {
+    "CIDRPool": "cidrpools",
+    "ConfigMap": "configmaps",
+    "DaemonSet": "daemonsets",
+    "DeviceClass": "deviceclasses",
+    "DeviceConfig": "deviceconfigs",
+    "IPPool": "ippools",
+    "Namespace": "namespaces",
+    "NetworkAttachmentDefinition": "network-attachment-definitions",
+    "NicClusterPolicy": "nicclusterpolicies",
+    "Node": "nodes",
+    "ResourceClaimTemplate": "resourceclaimtemplates",
+    "SriovNetworkNodePolicy": "sriovnetworknodepolicies",
+}
+# Every mode of the fabric, and both ways of addresses.
+FABRICS = sorted([FIXTURES / "warning" / "sriov-operator-on-talos.yaml", *FIXTURES.glob("valid/fabric-*.yaml")])
 
 
 def definitions() -> dict[str, Any]:
@@ -90,6 +111,24 @@ def test_every_object_passes(strict: Stack, kube: Kube, sandbox: State) -> None:
     assert strict
     for manifest in manifests(sandbox):
         judge(kube, manifest.body, PLURALS[manifest.body["kind"]])
+
+
+@pytest.mark.parametrize("file", FABRICS, ids=lambda file: file.stem)
+def test_every_object_of_the_fabric_passes(file: Path, strict: Stack, kube: Kube) -> None:
+    assert strict
+    manifests = good(load(file).keys).rdma_fabric.manifests
+    spaces = {one.body["metadata"].get("namespace", "default") for one in manifests} - {"default"}
+    try:
+        for space in spaces:
+            kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}, "namespaces")
+        for manifest in manifests:
+            judge(kube, manifest.body, PLURALS[manifest.body["kind"]])
+    finally:
+        for space in spaces:
+            kube.delete("v1", "namespaces", None, space)
+        until(
+            "namespaces to go", lambda: not spaces & {one["metadata"]["name"] for one in kube.items("v1", "namespaces")}
+        )
 
 
 def test_a_field_that_the_vendor_does_not_know_is_refused(strict: Stack, kube: Kube, sandbox: State) -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
+from gpu_platform import facts
 from gpu_platform.outputs import outputs_of
 from gpu_platform.planning import plan
+from gpu_platform.planning.fabric.groups import groups
 from gpu_platform.settings.document import load
+from gpu_platform.settings.read import read
 from tests.planning.test_fabric import CLUSTER, RAILS, bodies, planned
 from tests.stack_files import FIXTURES, document, good
+
+if TYPE_CHECKING:
+    from gpu_platform.settings.root import Settings
 
 NICS = {"profile": "xe9680-8rail-cx7"}
 UFM = {"secret": "ufm", "guidStart": "02:00:00:00:00:00:00:00", "guidEnd": "02:00:00:00:00:00:ff:ff"}
@@ -136,3 +142,39 @@ def test_a_multus_of_somebody_else_is_left_alone_and_told_what_it_needs() -> Non
     assert found.fabric is not None
     assert "/var/run/netns" in found.fabric.needs["multus"]
     assert [one.key for one in found.rdma_fabric.releases] == []
+
+
+@pytest.mark.parametrize("profile", sorted(facts.table("nics")))
+def test_every_profile_has_rails_that_are_apart_from_its_other_ports(profile: str) -> None:
+    row = facts.table("nics")[profile]
+    assert not set(row["rails"]) & set(row["north_south"])
+    assert len(set(row["rails"])) == len(row["rails"])
+    (group,) = groups(settings_of({"profile": profile, "fabric": "ethernet"}))
+    assert [one.pci for one in group.ports] == row["rails"]
+    assert len({one.interface for one in group.ports}) == len(row["rails"])
+    assert all(len(one.interface) <= 15 for one in group.ports)
+
+
+@pytest.mark.parametrize(
+    ("profile", "hcas"),
+    [
+        # NVIDIA DGX H100/H200 user guide, table of network modules.
+        ("dgx-h100", "mlx5_0 mlx5_3 mlx5_4 mlx5_5 mlx5_6 mlx5_9 mlx5_10 mlx5_11"),
+        # NVIDIA Mission Control, compute tray network ports.
+        ("dgx-gb200", "mlx5_0 mlx5_1 mlx5_4 mlx5_5"),
+    ],
+)
+def test_rdma_devices_are_those_of_the_vendors_table(profile: str, hcas: str) -> None:
+    (group,) = groups(settings_of({"profile": profile}))
+    assert [one.hca for one in group.ports] == hcas.split()
+
+
+def test_ports_in_other_domains_of_the_bus_are_named_after_them() -> None:
+    """netbox-community/devicetype-library#4508, as seen on running machines."""
+    (group,) = groups(settings_of({"profile": "gb300-compute-tray"}))
+    assert [one.interface for one in group.ports] == ["ibp3s0", "ibP2p3s0", "ibP16p3s0", "ibP18p3s0"]
+
+
+def settings_of(nics: dict[str, Any]) -> Settings:
+    """Return settings of one pool with these cards."""
+    return read(document(cluster=CLUSTER, inventory={"pools": {"train": {"nics": nics, "nodes": ["n1"]}}}))[0]

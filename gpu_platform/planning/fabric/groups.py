@@ -52,10 +52,17 @@ def _group(name: str, nics: Nics) -> Group | None:
     row = profiles().get(nics.profile or "")
     if row is None:
         return None
-    # The driver counts its devices in the order of the bus, those off the fabric among them.
-    order = sorted((*row["rails"], *row["north_south"]))
-    ports = tuple(Port(pci, f"mlx5_{order.index(pci)}", interface(pci, nics.fabric)) for pci in row["rails"])
+    ports = tuple(
+        Port(pci, hca, interface(pci, nics.fabric)) for pci, hca in zip(row["rails"], _hcas(row), strict=True)
+    )
     return Group(name, nics.fabric, row["device"], ports, (*row["north_south"], *nics.north_south))
+
+
+def _hcas(row: dict[str, Any]) -> list[str | None]:
+    """Return the RDMA devices of a model's rails; the driver counts along the bus, ports off the fabric too."""
+    order = sorted((*row["rails"], *row["north_south"]))
+    found = row.get("hcas", [f"mlx5_{order.index(pci)}" for pci in row["rails"]])
+    return list(found) or [None] * len(row["rails"])
 
 
 def interface(pci: str, fabric: str) -> str:

@@ -125,7 +125,7 @@ def _machines(settings: Settings) -> Iterator[Finding]:
             yield finding("RDMA-007", f"{path}.nics", message, "leave nics out, or write os: talos")
         group = next(one for one in groups(settings) if one.pool == name)
         cards = inventory.per_node(pool)
-        if cards and len(group.ports) not in {cards, 2 * cards, cards // 2}:
+        if cards and len(group.ports) % cards and cards != 2 * len(group.ports):
             message = f"{cards} GPUs and {len(group.ports)} rails: some GPUs have no rail of their own"
             yield finding("RDMA-008", f"{path}.nics", message, "correct perNode or the rails, or accept it")
         first = groups(settings)[0]

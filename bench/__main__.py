@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 # Modules of this package by name. Each is imported when its turn comes: what one needs does not burden another.
-NAMES = ("start", "program", "growth", "check", "schematic", "mig", "absent")
+NAMES = ("start", "program", "growth", "check", "schematic", "mig", "addresses", "absent")
 COLOURS = {"ok": "green", "over": "red", "failed": "red", "skipped": "dim", "-": "default"}
 
 

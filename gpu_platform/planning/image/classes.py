@@ -41,13 +41,13 @@ def classes(settings: Settings) -> list[Class]:
     image = settings.image
     found: dict[str, Class] = {}
     for name, pool in settings.inventory.pools.items() if settings.inventory and image else ():
+        on_fabric = pool.nics and modes.present(settings)
+        modules = tuple(modes.row(settings)["modules"]) if on_fabric else ()
+        sysfs = tuple(virtual.sysfs(settings, pool).items()) if on_fabric else ()
         for node in pool.nodes.values():
             talos = inventory.talos_version(settings, pool, node)
             if image and talos and inventory.state(node)["image"]:
                 key = inventory.image_class(settings, name, pool, node)
-                on_fabric = pool.nics and modes.present(settings)
-                modules = tuple(modes.row(settings)["modules"]) if on_fabric else ()
-                sysfs = tuple(virtual.sysfs(settings, pool).items()) if on_fabric else ()
                 found.setdefault(key, Class(key, name, pool, image, talos, modules, sysfs))
     return list(found.values())
 

@@ -59,14 +59,13 @@ def _planned(keys: dict[str, Any]) -> Plan:
 def _blocks(found: Plan) -> int:
     """Return how many blocks there are in all, after seeing that no two overlap."""
     prefixes = [
-        ipaddress.ip_network(one["prefix"])
+        ipaddress.IPv4Network(one["prefix"])
         for manifest in found.rdma_fabric.manifests
         if manifest.body["kind"] == "CIDRPool"
         for one in manifest.body["spec"]["staticAllocations"]
     ]
-    if sum(one.num_addresses for one in ipaddress.collapse_addresses(prefixes)) != sum(
-        one.num_addresses for one in prefixes
-    ):
+    together = sum(one.num_addresses for one in ipaddress.collapse_addresses(prefixes))
+    if together != sum(one.num_addresses for one in prefixes):
         raise CouldNotRunError("two blocks of addresses overlap")
     return len(prefixes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 
@@ -23,7 +23,9 @@ class TalosGpuImage(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(parent=self)
         schematics = {one.name: Schematic(one.name, plan, one, child) for one in plan.classes}
         self.schematic_ids = pulumi.Output.all(*(one.schematic_id for one in schematics.values()))
-        self.installer_digests = pulumi.Output.all(
-            **{name: one.installer_digest for name, one in schematics.items()}
-        ).apply(lambda digests: {name: digest for name, digest in digests.items() if digest})
+        # Not Output.all: of no keywords it makes a list, and a stack may have no images yet.
+        digests: dict[str, Any] = {name: one.installer_digest for name, one in schematics.items()}
+        self.installer_digests = pulumi.Output.from_input(digests).apply(
+            lambda found: {name: digest for name, digest in found.items() if digest}
+        )
         self.register_outputs({"schematicIds": self.schematic_ids})

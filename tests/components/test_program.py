@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 import pytest
@@ -13,6 +13,9 @@ from gpu_platform.reports.render import files
 from gpu_platform.settings.document import load
 from tests.components.program import UID, Registered, run
 from tests.stack_files import FIXTURES, document, good
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def cluster(**keys: Any) -> dict[str, Any]:
@@ -46,6 +49,11 @@ def test_the_objects_registered_are_those_of_render() -> None:
     assert {f"gpu-operator/releases/{name}.values.yaml": values for name, values in releases.items()} == {
         name: yaml.safe_load(text) for name, text in rendered.items() if name.endswith(".values.yaml")
     }
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("valid/*.yaml")), ids=lambda path: path.stem)
+def test_the_program_runs_to_its_end_with_every_valid_stack_file(path: Path) -> None:
+    assert run(load(path).keys)
 
 
 def test_children_are_parented_by_their_components() -> None:

@@ -35,6 +35,12 @@ class Done:
         """The summary: created, updated, deleted, replaced, unchanged, as far as the CLI printed them."""
         return {word: int(count) for count, word in re.findall(r"^\s+[-+~±]*\s*(\d+) (\w+)", self.text, re.MULTILINE)}
 
+    @property
+    def touched(self) -> list[str]:
+        """Sign and type of every resource that `preview --diff` names, without outputs and the stack itself."""
+        found = re.findall(r"^\s*([+~-]{1,2}) (?:kubernetes|pulumi-python):(\S+?):?(?: \(|$)", self.text, re.MULTILINE)
+        return sorted(f"{sign} {kind}" for sign, kind in found)
+
     def ok(self) -> Done:
         """Return itself when the command succeeded; else fail the test with everything it printed."""
         assert self.code == 0, self.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -69,12 +68,6 @@ def wait_for(kube: Kube, name: str, expected: dict[str, int]) -> None:
     until(f"{expected} of {name}", lambda: devices(kube, name) == expected, timeout=60)
 
 
-def touched(text: str) -> list[str]:
-    """Return the sign and type of every resource that a preview touches, without outputs and the stack itself."""
-    found = re.findall(r"^\s*([+~-]{1,2}) (?:kubernetes|pulumi-python):(\S+?):?(?: \(|$)", text, re.MULTILINE)
-    return sorted(f"{sign} {kind}" for sign, kind in found)
-
-
 def test_nodes_hand_out_what_the_plan_says(stack: Stack, kube: Kube) -> None:
     for name, expected in {"gpu-a-01": SERVE, "gpu-a-02": SERVE, "gpu-a-03": WHOLE}.items():
         wait_for(kube, name, expected)
@@ -92,7 +85,7 @@ def test_moving_one_node_to_another_layout_is_one_patch(
     stack: Stack, plain: tuple[Stack, dict[str, Any]], kube: Kube
 ) -> None:
     stack.write(with_layouts(plain[1], LAYOUTS, {"gpu-a-01": "serve", "gpu-a-02": "small"}))
-    assert touched(stack.preview("--diff").ok().text) == ["~ core/v1:NodePatch"]
+    assert stack.preview("--diff").ok().touched == ["~ core/v1:NodePatch"]
     stack.up().ok()
     wait_for(kube, "gpu-a-02", SMALL)
     wait_for(kube, "gpu-a-01", SERVE)
@@ -101,7 +94,7 @@ def test_moving_one_node_to_another_layout_is_one_patch(
 def test_a_layout_that_is_added_relabels_nothing(stack: Stack, plain: tuple[Stack, dict[str, Any]], kube: Kube) -> None:
     more = {**LAYOUTS, "big": ["7g.80gb"]}
     stack.write(with_layouts(plain[1], more, {"gpu-a-01": "serve", "gpu-a-02": "small"}))
-    assert not [one for one in touched(stack.preview("--diff").ok().text) if "NodePatch" in one]
+    assert not [one for one in stack.preview("--diff").ok().touched if "NodePatch" in one]
     stack.up().ok()
     wait_for(kube, "gpu-a-01", SERVE)
     wait_for(kube, "gpu-a-02", SMALL)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import copy
 import ipaddress
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
 from sandbox import factory, nodes, overlay
 from sandbox.devices.boot import boot
@@ -109,8 +112,46 @@ def test_a_pod_with_the_patch_gets_cards_and_rails(mode: str, stack: Stack, kube
         refusal = until("a refusal", lambda: unschedulable(kube, "one-too-many"))
         assert "Insufficient" in refusal or "cannot allocate all claims" in refusal
     finally:
-        for one in kube.items("v1", "pods", SPACE):
-            kube.delete("v1", "pods", SPACE, one["metadata"]["name"], gracePeriodSeconds=0)
+        clear(kube)
+    proven(kube, stack, names)
+
+
+def clear(kube: Kube) -> None:
+    for one in kube.items("v1", "pods", SPACE):
+        kube.delete("v1", "pods", SPACE, one["metadata"]["name"], gracePeriodSeconds=0)
+    until("pods to go", lambda: not kube.items("v1", "pods", SPACE))
+
+
+def proven(kube: Kube, stack: Stack, names: list[str]) -> None:
+    """Apply what `render` prints to prove the fabric and to accept a machine: each pod finds its machine and rails."""
+    for arguments, expected in ((["--nccl-test"], names), (["--accept", names[1]], names[1:])):
+        printed = subprocess.run(
+            [sys.executable, "-m", "gpu_platform", "render", str(stack.file), *arguments],
+            cwd=PROJECT,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        found = [one for one in yaml.safe_load_all(printed) if one]
+        plurals = {"ConfigMap": "configmaps", "Service": "services", "Job": "jobs"}
+        try:
+            for one in found:
+                path = kube.path(one["apiVersion"], plurals[one["kind"]], SPACE)
+                kube.request("POST", path, one, fieldValidation="Strict")
+            until(f"pods of {arguments[0]}", lambda: placed(kube) == expected)  # noqa: B023
+        finally:
+            for one in found:
+                kube.delete(one["apiVersion"], plurals[one["kind"]], SPACE, one["metadata"]["name"])
+            clear(kube)
+
+
+def placed(kube: Kube) -> list[str]:
+    """Return the machines of all pods, in order."""
+    found = kube.items("v1", "pods", SPACE)
+    assert not [
+        note for one in found for note in one["metadata"].get("annotations") or () if "attachment-error" in note
+    ]
+    return sorted(str(one["spec"].get("nodeName", "")) for one in found)
 
 
 def where(kube: Kube, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -11,6 +12,8 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from sandbox.errors import SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,15 +42,25 @@ class Process:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return `count` different free ports of 127.0.0.1, all bound at once so that none comes twice."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [int(one.getsockname()[1]) for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
+    """Return `count` different free ports of 127.0.0.1, all bound at once so that none comes twice.
+
+    They lie below the kernel's ephemeral range: a client that calls a server which is just down can be given that very
+    port as its own end of the connection, and the server's next start then finds its address in use.
+    """
+    below = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="ascii").split()[0])
+    candidates = random.SystemRandom().sample(range(min(10000, below // 2), below), k=min(below // 2, 2000))
+    with contextlib.ExitStack() as held:
+        ports: list[int] = []
+        for port in candidates:
+            if len(ports) == count:
+                break
+            one = held.enter_context(socket.socket())
+            with contextlib.suppress(OSError):
+                one.bind(("127.0.0.1", port))
+                ports.append(port)
+    if len(ports) < count:
+        raise SandboxError(f"only {len(ports)} of {count} free ports found on 127.0.0.1 below {below}")
+    return ports
 
 
 def start_ticks(pid: int) -> int:

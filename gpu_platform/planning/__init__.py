@@ -19,6 +19,10 @@ from gpu_platform.planning.nodes import plan_nodes
 from gpu_platform.planning.operators import rules as operator_rules
 from gpu_platform.planning.operators.part import plan_operators, plan_part
 from gpu_platform.planning.sharing import rules as sharing_rules
+from gpu_platform.planning.training import metal as training
+from gpu_platform.planning.training import rules as training_rules
+from gpu_platform.planning.training.outline import plan_queues
+from gpu_platform.planning.training.part import plan_part as training_part
 from gpu_platform.settings.read import read
 
 if TYPE_CHECKING:
@@ -50,6 +54,7 @@ def _rules(settings: Settings) -> tuple[Finding, ...]:
         *partitions.findings(settings),
         *allocation.findings(settings),
         *fabric_rules.findings(settings),
+        *training_rules.findings(settings),
         *counters.findings(settings),
         *compatibility.findings(settings),
     )
@@ -66,7 +71,9 @@ def _plan(settings: Settings) -> Plan:
         image=plan_image(settings),
         gpu_operator=part,
         rdma_fabric=fabric_part(settings) if has_cluster else Part(),
+        training_queue=training_part(settings) if has_cluster else Part(),
         fabric=plan_fabric(settings),
+        queues=plan_queues(settings),
         mig=plan_mig(settings),
         counters=counters.published(settings) if has_cluster and inventory.nvidia_pools(settings) else (),
         operators=plan_operators(settings) if has_cluster else (),
@@ -79,8 +86,11 @@ def _off(settings: Settings) -> Iterator[Off]:
         reason = "off, because cluster.phase is image: only images and patches are made"
         yield Off("gpuOperator", reason)
         yield Off("rdmaFabric", reason)
+        yield Off("trainingQueue", reason)
         return
     if not inventory.accelerated(settings):
         yield Off("gpuOperator", "off, because no pool has accelerators")
     if not modes.present(settings):
         yield Off("rdmaFabric", "off, because no pool says nics: training across nodes would use the pod network")
+    if not training.present(settings):
+        yield Off("trainingQueue", "off, because section training names no queue: who comes first gets the cards")

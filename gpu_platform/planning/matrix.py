@@ -10,8 +10,8 @@ from gpu_platform.findings import finding
 from gpu_platform.planning.fabric import modes
 from gpu_platform.planning.image import extensions
 from gpu_platform.planning.image.classes import classes
+from gpu_platform.planning.operators.catalogue import version
 from gpu_platform.planning.operators.kinds import wanted
-from gpu_platform.planning.operators.releases import version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from gpu_platform.findings import Finding
+    from gpu_platform.planning.training.model import QueuesPlan
 
 
 @dataclass(frozen=True)
@@ -274,7 +275,9 @@ class Plan:
     image: ImagePlan
     gpu_operator: Part
     rdma_fabric: Part
+    training_queue: Part
     fabric: FabricPlan | None
+    queues: QueuesPlan | None
     mig: MigPlan
     counters: tuple[str, ...]
     operators: tuple[OperatorPlan, ...]

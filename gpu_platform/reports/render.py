@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def parts(plan: Plan) -> dict[str, Part]:
     """Return the plan's parts that hold Kubernetes objects, by component."""
-    return {"gpu-operator": plan.gpu_operator, "rdma-fabric": plan.rdma_fabric}
+    return {"gpu-operator": plan.gpu_operator, "rdma-fabric": plan.rdma_fabric, "training-queue": plan.training_queue}
 
 
 def files(plan: Plan) -> dict[str, str]:

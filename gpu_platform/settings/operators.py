@@ -70,4 +70,5 @@ class Operators(Section):
     multus: Multus = Field(default_factory=Multus, description="Multus, where the fabric's mode needs it")
     whereabouts: Operator = Field(default_factory=Operator, description="whereabouts, with fabric.ipam: whereabouts")
     dranet: Operator = Field(default_factory=Operator, description="dranet, with fabric.mode: dra")
+    kueue: Operator = Field(default_factory=Operator, description="Kueue, with section training")
     nfd: Operator = Field(default_factory=Operator, description="Node Feature Discovery, one for all vendors")

@@ -13,6 +13,7 @@ from gpu_platform.settings.gpu import GpuSettings
 from gpu_platform.settings.image import Image
 from gpu_platform.settings.inventory import Inventory
 from gpu_platform.settings.operators import Operators
+from gpu_platform.settings.training import Training
 
 if TYPE_CHECKING:
     from gpu_platform.settings.base import Section
@@ -26,10 +27,11 @@ SECTIONS: dict[str, type[Section]] = {
     "operators": Operators,
     "gpu": GpuSettings,
     "fabric": Fabric,
+    "training": Training,
 }
 
 # Sections that the design has and this version has not: named, so that using one is refused and never ignored.
-NOT_YET = ("training", "inference", "alerts", "cost")
+NOT_YET = ("inference", "alerts", "cost")
 
 # Secrets are flat keys of their own: inside a section Pulumi would hand them out, and keep them, in plain text.
 SECRETS = {
@@ -39,7 +41,8 @@ SECRETS = {
 }
 
 
-@dataclass(frozen=True)
+# By identity: what is worked out of it once can be kept beside it.
+@dataclass(frozen=True, eq=False)
 class Settings:
     """The sections that were read; one that is missing and needed, or broken, is None."""
 
@@ -49,6 +52,7 @@ class Settings:
     operators: Operators | None
     gpu: GpuSettings | None
     fabric: Fabric | None
+    training: Training | None
     secrets: frozenset[str] = field(default_factory=frozenset)
 
 

@@ -140,4 +140,4 @@ def test_findings_end_the_program_in_one_error_with_all_of_them() -> None:
 @pytest.mark.parametrize("nodes", [10, 400])
 def test_shared_objects_do_not_grow_with_the_nodes(nodes: int) -> None:
     inventory = {"pools": {"h100": {"gpu": {"model": "h100-sxm-80gb"}, "nodes": [f"gpu-{n:04}" for n in range(nodes)]}}}
-    assert len(run(document(inventory=inventory))) == 10
+    assert len(run(document(inventory=inventory))) == 11

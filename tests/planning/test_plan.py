@@ -115,7 +115,7 @@ def test_phase_image_plans_no_object_of_the_cluster() -> None:
     plan = good(document(cluster={"name": "lab", "talosVersion": "v1.13.9", "phase": "image"}))
     assert plan.gpu_operator == Part()
     assert plan.cluster.kubeconfig.kind == "none"
-    assert [one.part for one in plan.off] == ["gpuOperator", "rdmaFabric"]
+    assert [one.part for one in plan.off] == ["gpuOperator", "rdmaFabric", "trainingQueue"]
 
 
 def test_only_a_disposable_cluster_loses_namespaces_and_operators_on_destroy() -> None:

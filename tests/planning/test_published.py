@@ -28,6 +28,7 @@ VALUES = {
     "network-operator": "network-operator-26.4.1.yaml",
     "whereabouts": "whereabouts-chart-v0.9.4.yaml",
     "dranet": "dranet-v1.4.0.yaml",
+    "kueue": "kueue-0.18.6.yaml",
 }
 NETWORK, IPAM = "network-operator-v26.4.1", "nvidia-k8s-ipam-network-operator-v26.4.1"
 DEFINITIONS = {
@@ -37,6 +38,14 @@ DEFINITIONS = {
     "IPPool": f"{IPAM}/nv-ipam.nvidia.com_ippools.yaml",
     "SriovNetworkNodePolicy": f"{NETWORK}-sriov/sriovnetwork.openshift.io_sriovnetworknodepolicies.yaml",
     "CIDRPool": f"{IPAM}/nv-ipam.nvidia.com_cidrpools.yaml",
+}
+KUEUE = {
+    "Topology": "kueue.x-k8s.io_topologies.yaml",
+    "ResourceFlavor": "kueue.x-k8s.io_resourceflavors.yaml",
+    "WorkloadPriorityClass": "kueue.x-k8s.io_workloadpriorityclasses.yaml",
+    "Cohort": "kueue.x-k8s.io_cohorts.yaml",
+    "ClusterQueue": "kueue.x-k8s.io_clusterqueues.yaml",
+    "LocalQueue": "kueue.x-k8s.io_localqueues.yaml",
 }
 SUBCHARTS = {
     "network-operator": {"sriov-network-operator": "network-operator-26.4.1-sriov-network-operator-0.1.0.yaml"},
@@ -49,7 +58,16 @@ TEMPLATES_ONLY = {
     "dcgmExporter.config.name",
 }
 # What Kubernetes itself defines; the API server judges it in the engine tests.
-BUILT_IN = {"Namespace", "ConfigMap", "Node", "DaemonSet", "DeviceClass", "ResourceClaimTemplate"}
+BUILT_IN = {
+    "Namespace",
+    "ConfigMap",
+    "Node",
+    "DaemonSet",
+    "DeviceClass",
+    "ResourceClaimTemplate",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+}
 EXPERIMENTS = FIXTURES / "warning" / "sriov-operator-on-talos.yaml"
 FILES = sorted(
     [EXPERIMENTS, *FIXTURES.glob("valid/*.yaml"), *(PROJECT / f"Pulumi.{one}.yaml" for one in ("prod", "sandbox"))]
@@ -106,6 +124,17 @@ def test_every_custom_resource_is_one_that_the_published_definition_allows(file:
 
 
 @needs_published
+@pytest.mark.parametrize("release", ["kueue-v0.18.6", "kueue-v0.19.2"])
+@pytest.mark.parametrize("file", [one for one in FILES if "queue" in one.stem], ids=lambda file: file.stem)
+def test_queues_are_what_both_releases_of_kueue_allow(file: Path, release: str) -> None:
+    manifests = [one for one in plans(file).training_queue.manifests if one.body["kind"] in KUEUE]
+    assert {"ResourceFlavor", "ClusterQueue", "LocalQueue"} <= {one.body["kind"] for one in manifests}
+    for manifest in manifests:
+        text = (SCHEMAS / "crds" / release / KUEUE[manifest.body["kind"]]).read_text(encoding="utf-8")
+        assert troubles(yaml.safe_load(text), manifest.body) == [], manifest.key
+
+
+@needs_published
 @pytest.mark.parametrize("name", sorted(VALUES))
 def test_the_values_that_a_person_may_add_are_those_of_the_chart(name: str) -> None:
     known, theirs = facts.table("chart_values")["known"][name], published(name)
@@ -118,4 +147,4 @@ def test_the_values_that_a_person_may_add_are_those_of_the_chart(name: str) -> N
 def test_every_custom_kind_is_checked() -> None:
     found = (part for file in FILES for part in parts(plans(file)).values())
     kinds = {one.body["kind"] for part in found for one in part.manifests}
-    assert kinds - BUILT_IN == set(DEFINITIONS)
+    assert kinds - BUILT_IN == {*DEFINITIONS, *KUEUE}

@@ -14,7 +14,7 @@ from gpu_platform.planning.fabric.networks import ON_INTERFACES
 from gpu_platform.planning.fabric.rules_addresses import address_findings
 from gpu_platform.planning.fabric.rules_modes import mode_findings
 from gpu_platform.planning.fabric.rules_virtual import virtual_findings
-from gpu_platform.planning.operators import releases
+from gpu_platform.planning.operators import catalogue
 from gpu_platform.planning.operators.kinds import wanted
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _on_it(settings: Settings) -> bool:
 def _namespaces(settings: Settings) -> Iterator[Finding]:
     """Yield namespaces that this stack must not make, since others own them and their labels."""
     fabric, operators = settings.fabric, wanted(settings)
-    owners = {releases.namespace(name, one): f"operator {name}" for name, one in operators.items()}
+    owners = {catalogue.namespace(name, one): f"operator {name}" for name, one in operators.items()}
     owners |= dict.fromkeys(("kube-system", "kube-public", "kube-node-lease", "default"), "Kubernetes")
     for index, name in enumerate(fabric.attach_in if fabric and fabric.create_namespaces else ()):
         if name in owners:

@@ -11,6 +11,7 @@ from gpu_platform.planning.fabric import modes
 from gpu_platform.planning.mig import objects as mig
 from gpu_platform.planning.operators import amd, dra, fabric, gaudi, nfd, nvidia
 from gpu_platform.planning.sharing import objects as sharing
+from gpu_platform.planning.training import config, metal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -38,8 +39,8 @@ class Kind:
     objects: Callable[[Settings, str], Iterable[tuple[str, dict[str, Any]]]] = _nothing
     vendor: str = ""
     labels: tuple[tuple[str, NodeLabels], ...] = ()
-    # Registered by another component than GpuOperator.
-    elsewhere: bool = False
+    # The component that registers it.
+    part: str = "gpu-operator"
 
 
 def _has(vendor: str, settings: Settings) -> bool:
@@ -90,9 +91,10 @@ KINDS: dict[str, Kind] = {
         vendor="amd",
         labels=(("labels", labels.outside_talos), ("partition", partitions.node_labels)),
     ),
-    "network-operator": Kind(_fabric("network-operator"), fabric.values, ("nfd",), elsewhere=True),
-    "whereabouts": Kind(_whereabouts, fabric.whereabouts_values, elsewhere=True),
-    "dranet": Kind(_fabric("dranet"), fabric.dranet_values, elsewhere=True),
+    "network-operator": Kind(_fabric("network-operator"), fabric.values, ("nfd",), part="rdma-fabric"),
+    "whereabouts": Kind(_whereabouts, fabric.whereabouts_values, part="rdma-fabric"),
+    "dranet": Kind(_fabric("dranet"), fabric.dranet_values, part="rdma-fabric"),
+    "kueue": Kind(metal.present, config.values, part="training-queue"),
     "gaudi": Kind(partial(_counts, "intel"), gaudi.values, ("nfd",)),
     "gaudi-dra": Kind(
         partial(_claims, "intel"),
@@ -116,6 +118,7 @@ def wanted(settings: Settings) -> dict[str, Operator]:
         "network-operator": settings.operators.network_operator,
         "whereabouts": settings.operators.whereabouts,
         "dranet": settings.operators.dranet,
+        "kueue": settings.operators.kueue,
         "gaudi": settings.operators.gaudi,
         "gaudi-dra": settings.operators.gaudi_dra,
     }

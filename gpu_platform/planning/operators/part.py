@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING
 from gpu_platform.planning import inventory
 from gpu_platform.planning.model import Manifest, OperatorPlan, Part, Release
 from gpu_platform.planning.node_patches import node_patches
+from gpu_platform.planning.operators.catalogue import catalogued, namespace, version
 from gpu_platform.planning.operators.kinds import KINDS, Kind, wanted
-from gpu_platform.planning.operators.releases import (
-    catalogued,
-    disposable,
-    namespace,
-    namespace_key,
-    namespace_manifest,
-    release,
-    version,
-)
+from gpu_platform.planning.operators.releases import disposable, namespace_key, namespace_manifest, release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gpu_platform.settings.operators import Operator
     from gpu_platform.settings.root import Settings
+
+
+PART = "gpu-operator"
 
 
 def plan_operators(settings: Settings) -> tuple[OperatorPlan, ...]:
@@ -47,7 +43,7 @@ def plan_part(settings: Settings) -> Part:
     spaces: dict[str, Manifest] = {}
     items: list[Manifest | Release] = []
     for name, operator in operators.items():
-        if KINDS[name].elsewhere:
+        if KINDS[name].part != PART:
             continue
         space = namespace(name, operator)
         owned = operator.manage == "install" and operator.manage_namespace == "install"

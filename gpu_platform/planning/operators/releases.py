@@ -4,31 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpu_platform import facts
 from gpu_platform.planning.model import Manifest, Release
+from gpu_platform.planning.operators.catalogue import catalogued, namespace, version
 from gpu_platform.planning.operators.kinds import KINDS
 
 if TYPE_CHECKING:
     from gpu_platform.settings.operators import Operator
     from gpu_platform.settings.root import Settings
-
-
-def catalogued(name: str) -> dict[str, Any]:
-    """Return the catalogue's row of an operator."""
-    return dict(facts.table("catalog")["operator"][name])
-
-
-def namespace(name: str, operator: Operator) -> str:
-    """Return the namespace of an operator."""
-    return operator.namespace or str(catalogued(name)["namespace"])
-
-
-def version(name: str, operator: Operator) -> str:
-    """Return the chart's version; charts differ in whether theirs begin with v, as the catalogue's row tells."""
-    default = str(catalogued(name)["version"])
-    if operator.version is None:
-        return default
-    return operator.version if default.startswith("v") else operator.version.removeprefix("v")
 
 
 def release(name: str, operator: Operator, settings: Settings, *, after: tuple[str, ...]) -> Release:

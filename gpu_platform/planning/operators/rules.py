@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_platform import facts
 from gpu_platform.findings import did_you_mean, finding
+from gpu_platform.planning.operators.catalogue import catalogued, namespace
 from gpu_platform.planning.operators.kinds import KINDS, wanted
-from gpu_platform.planning.operators.releases import catalogued, namespace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

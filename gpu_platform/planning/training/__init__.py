@@ -1,0 +1,1 @@
+"""Queues over the cards of the inventory: quota, order, lending, and who may ask."""

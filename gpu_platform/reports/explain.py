@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from gpu_platform import facts
+from gpu_platform.reports import explain_queues
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,6 +27,7 @@ def as_json(plan: Plan) -> dict[str, Any]:
         "gpus": dict(_gpus(plan)),
         "needs": {need: f"for {one.name}: {why}" for one in plan.operators for need, why in one.needs.items()},
         "fabric": dict(_fabric(plan)),
+        "queues": dict(explain_queues.rows(plan.queues)),
         "off": {one.part: one.reason for one in plan.off},
         "defaults": dict(reasons(plan)),
     }
@@ -119,6 +121,8 @@ def for_people(plan: Plan) -> Iterator[RenderableType]:
     yield table("GPUs by pool", said["gpus"].items())
     if said["fabric"]:
         yield table("fabric", said["fabric"].items())
+    if said["queues"]:
+        yield table("queues", said["queues"].items())
     if said["operators"]:
         yield table("operators", said["operators"].items())
     if said["needs"]:

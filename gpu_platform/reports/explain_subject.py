@@ -1,11 +1,11 @@
-"""One pool or node, or the fabric, explained: what it boots, where each part is from, what its machines are told."""
+"""One pool, node or queue, or the fabric, explained: what it boots and why, what its machines are told."""
 
 from __future__ import annotations
 
 import difflib
 from typing import TYPE_CHECKING, Any
 
-from gpu_platform.reports import explain_fabric
+from gpu_platform.reports import explain_fabric, explain_queues
 from gpu_platform.reports.explain import driver, table
 from gpu_platform.reports.mig_picture import picture
 
@@ -25,7 +25,7 @@ class UnknownSubjectError(Exception):
 
 
 def as_json(plan: Plan, subject: str) -> dict[str, Any]:
-    """Return the explanation of `fabric`, `pool/NAME`, `node/NAME` or a bare NAME; raises UnknownSubjectError."""
+    """Return the explanation of `fabric`, `KIND/NAME` (pool, node, queue) or a NAME; raises UnknownSubjectError."""
     if subject == FABRIC:
         return explain_fabric.as_json(plan, fabric(plan))
     return {name: dict(rows) for name, rows in _sections(plan, subject)}
@@ -61,7 +61,11 @@ def _sections(plan: Plan, subject: str) -> list[tuple[str, list[tuple[str, str]]
             *_rails(plan, node.pool),
             *_classes(plan, node.image_class),
         ]
-    known = [FABRIC] * (plan.fabric is not None)
+    queues = {one.name: one for one in plan.queues.queues} if plan.queues else {}
+    # A bare name is a pool's or a node's first: those were there before there were queues.
+    if plan.queues and kind in {"", "queue"} and name in queues:
+        return [(title, list(rows)) for title, rows in explain_queues.one_queue(plan.queues, queues[name])]
+    known = [FABRIC] * (plan.fabric is not None) + [f"queue/{one}" for one in queues]
     known += [f"pool/{one}" for one in sorted(pools)] + [f"node/{node.name}" for node in plan.nodes]
     near = difflib.get_close_matches(name, [one.rpartition("/")[2] for one in known], n=1, cutoff=0.6)
     wish = [one for one in known if near and one.rpartition("/")[2] == near[0]]

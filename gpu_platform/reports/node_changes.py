@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gpu_platform import facts
 from gpu_platform.planning.image import transitions
-from gpu_platform.reports import device_changes
+from gpu_platform.reports import device_changes, queue_changes
 from gpu_platform.reports.device_changes import device_change
 from gpu_platform.settings.base import minor
 
@@ -165,6 +165,7 @@ def impossible(
     if before is None or after is None:
         return
     yield from device_changes.impossible(before, after)
+    yield from queue_changes.impossible(before.training, after.training)
     for name, new in after.image_classes.items():
         if old := before.image_classes.get(name):
             path = f"inventory.pools.{new.pool}"

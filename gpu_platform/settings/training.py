@@ -73,6 +73,7 @@ class Lending(Section):
     grace_seconds: Annotated[int, Field(ge=0, le=3600)] = Field(
         30, description="how long such a job has to save its work when a model wakes"
     )
+    hold: Literal["no", "hold", "drain"] = Field("no", description="of both its queues, models' and scavengers'")
 
 
 class Job(Section):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpu_platform.reports.explain import as_json as whole_stack
 from gpu_platform.reports.explain_subject import UnknownSubjectError, as_json, for_people
 from tests.stack_files import document, good, pool
 
@@ -65,3 +66,27 @@ def test_cards_are_drawn_with_what_is_left() -> None:
     assert told.strip() == "5 of 7 compute slices, 6 of 8 memory slices"
     assert [cell.strip(" .") for cell in bar.split("|")[1:]] == ["", "2g.20gb", "3g.40gb"]
     assert drawn["GPU 4-7"] == "whole"
+
+
+def test_a_queue_says_what_it_has_and_how_long_its_gang_waits() -> None:
+    plan = good(
+        document(
+            inventory=pool(nodes={f"n{n}": {"leaf": f"l{n % 2}"} for n in range(4)}),
+            training={
+                "queues": {"research": {"pools": "h100", "namespaces": "team", "hold": "hold"}},
+                "lend": {"h100": {"floor": 8, "namespaces": "models", "scavengers": "scavengers"}},
+                "jobs": {"big": {"queue": "research", "nodes": 3, "longestHours": 12}},
+            },
+        )
+    )
+    said = as_json(plan, "queue/research")
+    assert said["queue research"]["cards"] == "24 nvidia.com/gpu of h100"
+    assert said["queue research"]["largest job"] == "3 nodes"
+    assert "12 h at most" in said["queue research"]["wait"]
+    assert said["queue research"]["order"] == "StrictFIFO, held: it starts nothing more"
+    assert said["flavor h100 of pool h100"]["levels"] == "gpu-platform/leaf > kubernetes.io/hostname"
+    whole = whole_stack(plan)["queues"]
+    assert "ends jobs of h100-scavenger alone, which have 30 s" in whole["lent (h100)"]
+    assert whole["counted"] == "nvidia.com/gpu"
+    with pytest.raises(UnknownSubjectError, match="did you mean queue/research"):
+        as_json(plan, "queue/reserch")

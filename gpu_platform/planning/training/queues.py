@@ -79,6 +79,7 @@ def _lent(settings: Settings) -> Iterator[Spec]:
             lent.floor - lent.warm,
             "BestEffortFIFO",
             reclaim,
+            lent.hold,
         )
         nothing = {pool: dict.fromkeys(resources, 0)}
         yield Spec(
@@ -91,6 +92,7 @@ def _lent(settings: Settings) -> Iterator[Spec]:
             None,
             "BestEffortFIFO",
             NEVER,
+            lent.hold,
         )
 
 

@@ -141,3 +141,20 @@ def test_findings_end_the_program_in_one_error_with_all_of_them() -> None:
 def test_shared_objects_do_not_grow_with_the_nodes(nodes: int) -> None:
     inventory = {"pools": {"h100": {"gpu": {"model": "h100-sxm-80gb"}, "nodes": [f"gpu-{n:04}" for n in range(nodes)]}}}
     assert len(run(document(inventory=inventory))) == 11
+
+
+def test_queues_are_registered_after_kueue_and_what_they_name() -> None:
+    keys = load(FIXTURES / "valid" / "queues-and-cards-that-models-lend.yaml").keys
+    found = run(keys)
+    names = [one.name for one in found]
+    for before, after in (
+        ("kueue", "h100-g2-flavor"),
+        ("h100-g2-flavor", "research-queue"),
+        ("h100-cohort", "h100-scavenger-queue"),
+        ("research-queue", "team-research-research-local-queue"),
+        ("team-research-research-local-queue", "guard-pods-policy"),
+        ("guard-pods-policy", "guard-pods-binding"),
+    ):
+        assert names.index(before) < names.index(after)
+        request = next(one for one in found if one.name == after)
+        assert any(urn.endswith(f"::{before}") for urn in request.request.dependencies), (before, after)

@@ -211,3 +211,12 @@ def test_the_guard_leaves_operators_and_those_that_are_named_alone() -> None:
     ]
     audit = objects(planned(queues={"a": queue()}, guard="audit"), "ValidatingAdmissionPolicyBinding")
     assert audit["gpu-platform-guard-pods"]["spec"]["validationActions"] == ["Warn", "Audit"]
+
+
+def test_what_is_borrowed_is_shared_by_weight_when_asked() -> None:
+    queues = {"a": queue(share=3, borrow=8), "b": queue(namespaces="b", cohort=False)}
+    found = objects(planned(queues=queues, fairSharing=True), "ClusterQueue")
+    assert found["a"]["spec"]["fairSharing"] == {"weight": "3"}
+    assert "borrowWithinCohort" not in found["a"]["spec"]["preemption"]
+    assert "fairSharing" not in found["b"]["spec"]
+    assert "fairSharing" not in objects(planned(queues=queues), "ClusterQueue")["a"]["spec"]

@@ -34,6 +34,7 @@ class Spec:
     strategy: str
     preemption: dict[str, Any]
     hold: str = "no"
+    weight: int | None = None
 
 
 def specs(settings: Settings) -> tuple[Spec, ...]:
@@ -43,7 +44,8 @@ def specs(settings: Settings) -> tuple[Spec, ...]:
 
 def _teams(settings: Settings) -> Iterator[Spec]:
     known = pools(settings)
-    for name, queue in settings.training.queues.items() if settings.training else ():
+    training = settings.training
+    for name, queue in training.queues.items() if training else ():
         names = [one for one in queue.pools if one in known]
         # A cohort is of one pool: elsewhere a card that is lent is another card.
         joined = queue.cohort and len(names) == 1
@@ -56,8 +58,10 @@ def _teams(settings: Settings) -> Iterator[Spec]:
             borrow=queue.borrow if joined else None,
             lend=(queue.lend or 0) if joined else None,
             strategy=queue.strategy,
-            preemption=_preemption(queue.preemption, fair=bool(settings.training and settings.training.fair_sharing)),
+            preemption=_preemption(queue.preemption, fair=bool(training and training.fair_sharing)),
             hold=queue.hold,
+            # What is borrowed is shared in the proportion of what one has.
+            weight=(queue.share or 1) if training and training.fair_sharing and joined else None,
         )
 
 
@@ -132,6 +136,7 @@ def cluster_queue(settings: Settings, one: Spec) -> dict[str, Any]:
         "preemption": one.preemption,
         "stopPolicy": STOP[one.hold],
         **({"cohortName": one.cohort} if one.cohort else {}),
+        **({"fairSharing": {"weight": str(one.weight)}} if one.weight else {}),
     }
     return _object("ClusterQueue", one.name, spec)
 

@@ -77,21 +77,30 @@ def render(
         bool, typer.Option("--nccl-test", help="print what measures the fabric of a pool instead; nothing is applied")
     ] = False,
     pool: Annotated[
-        str | None, typer.Option(help="with --nccl-test: the pool, where several are on the fabric")
+        str | None, typer.Option(help="with --nccl-test or --job: the pool, where there are several")
     ] = None,
-    nodes: Annotated[int | None, typer.Option(help="with --nccl-test: how many nodes, default all active")] = None,
+    nodes: Annotated[
+        int | None,
+        typer.Option(min=1, help="with --nccl-test or --job: how many nodes; default all active, or a leaf's"),
+    ] = None,
+    job: Annotated[
+        str | None,
+        typer.Option(help="print a Job, JobSet, MPIJob or TrainJob to start from instead; nothing is applied"),
+    ] = None,
+    queue: Annotated[str | None, typer.Option(help="with --job: its queue, where there are several")] = None,
     accept: Annotated[str | None, typer.Option(help="print what accepts this node instead; nothing is applied")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print every Kubernetes object, Helm values file, schematic and machine-config patch."""
-    from gpu_platform.reports.render import files
+    from gpu_platform.reports.render_jobs import Asked, RenderJobError, files
 
-    if nccl_test and accept is not None:
-        _cannot("name either --nccl-test or --accept")
-    if not nccl_test and (pool is not None or nodes is not None):
-        _cannot("--pool and --nodes go with --nccl-test")
-    plan = _plan(stack)
-    found = _acceptance(plan, accept, pool, nodes) if nccl_test or accept is not None else files(plan)
+    asked = Asked(nccl_test, accept, job, queue, pool, nodes)
+    if asked.unfit:
+        _cannot(asked.unfit)
+    try:
+        found = files(_plan(stack), asked)
+    except RenderJobError as error:
+        _cannot(str(error))
     if output is not None:
         _write(output, found)
     elif as_json:
@@ -101,20 +110,12 @@ def render(
             sys.stdout.write(f"---\n# {name}\n{text}")
 
 
-def _acceptance(plan: Plan, node: str | None, pool: str | None, nodes: int | None) -> dict[str, str]:
-    from gpu_platform.planning import acceptance
-    from gpu_platform.reports.render import manifests
-
-    try:
-        return manifests(acceptance.nccl_test(plan, pool, nodes) if node is None else acceptance.accept(plan, node))
-    except acceptance.AcceptanceError as error:
-        _cannot(str(error))
-
-
 @app.command()
 def explain(
     stack: Stack,
-    subject: Annotated[str | None, typer.Argument(help="pool/NAME, node/NAME or fabric: all about it")] = None,
+    subject: Annotated[
+        str | None, typer.Argument(help="pool/NAME, node/NAME, queue/NAME or fabric: all about it")
+    ] = None,
     svg: Annotated[Path | None, typer.Option(help="write a picture of the fabric to this file instead")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -37,6 +37,8 @@ class Kube:
 
     def __init__(self, port: int, pki: Path, user: str = "admin") -> None:
         self._connection: http.client.HTTPSConnection | None = None
+        # What the server said beside its last answer.
+        self.warnings: list[str] = []
         self._port = port
         self._tls = ssl.create_default_context(cafile=str(pki / "ca.crt"))
         self._tls.load_cert_chain(str(pki / f"{user}.crt"), str(pki / f"{user}.key"))
@@ -76,6 +78,7 @@ class Kube:
                 self.close()
                 if fresh or attempt == 2:  # a kept connection may have gone stale; a new one has not
                     raise
+        self.warnings = answer.headers.get_all("Warning") or []
         if answer.status >= 300:
             raise ApiError(answer.status, text)
         try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gpu_platform import facts
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -34,7 +36,7 @@ def one_queue(found: QueuesPlan, one: QueuePlan) -> Iterator[tuple[str, list[tup
             ("for", one.purpose),
             ("cards", _cards(one)),
             ("namespaces", ", ".join(one.namespaces)),
-            ("a job says", f"kueue.x-k8s.io/queue-name: {one.name}"),
+            ("a job says", f"{facts.table('kueue')['labels']['queue']}: {one.name}"),
             ("largest job", f"{one.largest} nodes"),
             ("cohort", one.cohort or "none"),
             ("limits", limits),

@@ -137,8 +137,13 @@ def test_claims_of_cards_are_made_where_queues_are(kube: Kube, spaces: None) -> 
 
 
 def test_an_audit_lets_pods_pass(kube: Kube, spaces: None) -> None:
-    with Guarded(kube, "audit"):
+
+    def warned() -> str:
         assert refusal(kube, pod("guarded-other")) == ""
+        return "".join(kube.warnings)
+
+    with Guarded(kube, "audit"):
+        assert "pods of namespace guarded-other get no cards" in until("the warning", warned, timeout=20)
 
 
 @needs_published

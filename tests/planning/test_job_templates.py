@@ -73,6 +73,19 @@ def test_a_scavenger_has_the_time_to_save_its_work_that_models_grant() -> None:
     assert found["metadata"]["labels"]["kueue.x-k8s.io/priority-class"] == "scavenger"
 
 
+def test_without_priorities_a_job_states_none() -> None:
+    training = {"queues": {"research": {"pools": "h100", "namespaces": "team"}}, "priorities": {}}
+    found = template(good(document(training=training)), "Job", "research")
+    assert found["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "research"}
+
+
+LEND = {"h100": {"floor": 8, "namespaces": "models", "scavengers": "scavengers"}}
+NOBODY = good(
+    document(
+        inventory=pool(nodes={"n1": {"state": "planned"}}),
+        training={"queues": {"research": {"pools": "h100", "namespaces": "team"}}, "lend": LEND},
+    )
+)
 CLAIMS = good(load(FIXTURES / "valid" / "queue-of-claims.yaml").keys)
 ELSEWHERE = good(
     document(
@@ -99,6 +112,7 @@ ELSEWHERE = good(
         (LENT, ("Job", "research", None, 3), "3 nodes of 8 cards are more than queue research can have of h100: 2"),
         (CLAIMS, ("Job", "research"), "hands out no whole cards by count"),
         (ELSEWHERE, ("Job", "research"), "add it to fabric.attachIn"),
+        (NOBODY, ("Job", "h100-scavenger"), "no node of pool h100 is active"),
     ],
 )
 def test_a_job_that_could_not_run_is_refused_with_a_sentence(plan: Any, asked: Any, expected: str) -> None:

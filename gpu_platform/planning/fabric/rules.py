@@ -14,8 +14,7 @@ from gpu_platform.planning.fabric.networks import ON_INTERFACES
 from gpu_platform.planning.fabric.rules_addresses import address_findings
 from gpu_platform.planning.fabric.rules_modes import mode_findings
 from gpu_platform.planning.fabric.rules_virtual import virtual_findings
-from gpu_platform.planning.operators import catalogue
-from gpu_platform.planning.operators.kinds import wanted
+from gpu_platform.planning.operators.installation import owners
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,12 +52,10 @@ def _on_it(settings: Settings) -> bool:
 
 def _namespaces(settings: Settings) -> Iterator[Finding]:
     """Yield namespaces that this stack must not make, since others own them and their labels."""
-    fabric, operators = settings.fabric, wanted(settings)
-    owners = {catalogue.namespace(name, one): f"operator {name}" for name, one in operators.items()}
-    owners |= dict.fromkeys(("kube-system", "kube-public", "kube-node-lease", "default"), "Kubernetes")
+    fabric, taken = settings.fabric, {**owners(settings), "default": "Kubernetes"}
     for index, name in enumerate(fabric.attach_in if fabric and fabric.create_namespaces else ()):
-        if name in owners:
-            message = f"namespace {name} belongs to {owners[name]}, and createNamespaces would make it anew"
+        if name in taken:
+            message = f"namespace {name} belongs to {taken[name]}, and createNamespaces would make it anew"
             yield finding("RDMA-016", f"fabric.attachIn[{index}]", message, "name a namespace of jobs")
 
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 # Name of the pod's claim, within the pod.
 CLAIM = "devices"
+# NCCL's between the processes of a pod: the 64 MiB that a container has otherwise are too few.
+SHARED_MEMORY = {"name": "dshm", "mountPath": "/dev/shm"}  # noqa: S108 - NCCL's, not ours
+IN_MEMORY = {"name": "dshm", "emptyDir": {"medium": "Memory"}}
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,10 @@ class Workload:
             "env": [{"name": name, "value": value} for name, value in self.environment.items()],
             # Memory that a NIC reads must stay where it is; beyond root, the machine's own limit decides.
             "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
-            "volumeMounts": [{"name": "dshm", "mountPath": "/dev/shm"}],  # noqa: S108 - NCCL's, not ours
+            "volumeMounts": [SHARED_MEMORY],
         }
         metadata = {"metadata": {"annotations": {NETWORKS: self.networks}}} if self.networks else {}
-        volumes = [{"name": "dshm", "emptyDir": {"medium": "Memory"}}]
+        volumes = [IN_MEMORY]
         spec = {"nodeSelector": self.node_selector, "containers": [container], "volumes": volumes}
         if claims:
             spec["resourceClaims"] = claims

@@ -12,10 +12,18 @@ if TYPE_CHECKING:
     from gpu_platform.settings.operators import Operator
     from gpu_platform.settings.root import Settings
 
+KUBERNETES = ("kube-system", "kube-public", "kube-node-lease")
+
 
 def operators(settings: Settings, part: str) -> dict[str, Operator]:
     """Return the operators of a component by name."""
     return {name: one for name, one in wanted(settings).items() if KINDS[name].part == part}
+
+
+def owners(settings: Settings) -> dict[str, str]:
+    """Return who owns each namespace that is nobody's to run jobs in: operators, and Kubernetes itself."""
+    found = {catalogue.namespace(name, one): f"operator {name}" for name, one in wanted(settings).items()}
+    return found | dict.fromkeys(KUBERNETES, "Kubernetes")
 
 
 def installed(settings: Settings, part: str) -> tuple[str, ...]:

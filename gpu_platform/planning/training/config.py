@@ -19,16 +19,20 @@ if TYPE_CHECKING:
 def values(settings: Settings) -> dict[str, Any]:
     """Return the Helm values: two replicas, the released image, and our configuration as the one text that it is."""
     version = str(catalogue.version("kueue", settings.operators.kueue if settings.operators else None))
+    row = facts.table("kueue")["manager"]
     manager: dict[str, Any] = {
-        "replicas": 2,
-        "podDisruptionBudget": {"enabled": True, "minAvailable": 1},
+        "replicas": row["replicas"],
+        "podDisruptionBudget": {"enabled": True, "minAvailable": row["min_available"]},
         "manager": {
             "image": {
                 "repository": facts.table("kueue")["image"]["repository"],
                 "tag": f"v{version}",
                 "pullPolicy": "IfNotPresent",
             },
-            "resources": {"requests": {"cpu": "500m", "memory": "2Gi"}, "limits": {"memory": "2Gi"}},
+            "resources": {
+                "requests": {"cpu": row["cpu"], "memory": row["memory"]},
+                "limits": {"memory": row["memory"]},
+            },
         },
     }
     if gates := feature_gates(settings, version):
@@ -75,10 +79,10 @@ def configuration(settings: Settings) -> dict[str, Any]:
     found: dict[str, Any] = {
         "apiVersion": rows["api"]["config"],
         "kind": "Configuration",
-        "health": {"healthProbeBindAddress": ":8081"},
-        "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
-        "webhook": {"port": 9443},
-        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
+        "health": {"healthProbeBindAddress": rows["manager"]["health"]},
+        "metrics": {"bindAddress": rows["manager"]["metrics"], "enableClusterQueueResources": True},
+        "webhook": {"port": rows["manager"]["webhook"]},
+        "leaderElection": {"leaderElect": True, "resourceName": rows["manager"]["lease"]},
         "manageJobsWithoutQueueName": False,
         "managedJobsNamespaceSelector": {"matchExpressions": [selector]},
         "integrations": {"frameworks": list(rows["frameworks"]["names"])},

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_platform import facts
 from gpu_platform.planning.labels import PREFIX
-from gpu_platform.planning.operators import catalogue
-from gpu_platform.planning.operators.kinds import wanted
+from gpu_platform.planning.operators.installation import owners
 from gpu_platform.planning.training import config, metal
+from gpu_platform.planning.training.objects import policy, rule
 
 if TYPE_CHECKING:
     from gpu_platform.settings.root import Settings
     from gpu_platform.settings.training import Training
 
 NAME = f"{PREFIX}-guard"
-KUBERNETES = ("kube-system", "kube-public", "kube-node-lease")
-_GROUP = "admissionregistration.k8s.io/v1"
 _ACTIONS = {"enforce": ["Deny"], "audit": ["Warn", "Audit"]}
 
 
@@ -30,15 +28,11 @@ def objects(settings: Settings, training: Training) -> list[tuple[str, dict[str,
         return []
     classes = metal.classes(settings)
     asked = {name for pool in metal.pools(settings) for name in metal.metal(settings, pool)} - set(classes)
-    free = sorted({*_operators(settings), *KUBERNETES, *training.exempt})
-    found = [*_pair("pods", _pods(settings, sorted(asked), bool(classes)), free, training.guard)]
+    free = sorted({*owners(settings), *training.exempt})
+    found = _pair("pods", _pods(settings, sorted(asked), bool(classes)), free, training.guard)
     if classes:
         found += _pair("claims", _claims(settings, sorted(classes.values())), free, training.guard)
     return found
-
-
-def _operators(settings: Settings) -> set[str]:
-    return {catalogue.namespace(name, one) for name, one in wanted(settings).items()}
 
 
 def _pods(settings: Settings, names: list[str], claims: bool) -> dict[str, Any]:
@@ -60,11 +54,11 @@ def _pods(settings: Settings, names: list[str], claims: bool) -> dict[str, Any]:
     )
     return {
         "resources": [("", "pods")],
-        "variables": [
-            ("inside", _inside(settings)),
-            ("asks", f"({card}) || ({claim})" if claims else card),
-            ("queued", f"has(object.metadata.labels) && ({queued})"),
-        ],
+        "variables": {
+            "inside": _inside(settings),
+            "asks": f"({card}) || ({claim})" if claims else card,
+            "queued": f"has(object.metadata.labels) && ({queued})",
+        },
         "expression": "!variables.asks || (variables.inside && variables.queued)",
         "message": message,
     }
@@ -82,10 +76,10 @@ def _claims(settings: Settings, classes: list[str]) -> dict[str, Any]:
     )
     return {
         "resources": [("resource.k8s.io", "resourceclaims"), ("resource.k8s.io", "resourceclaimtemplates")],
-        "variables": [
-            ("inside", _inside(settings)),
-            ("asks", f"{devices}.requests.exists(one, {exactly} || {first})"),
-        ],
+        "variables": {
+            "inside": _inside(settings),
+            "asks": f"{devices}.requests.exists(one, {exactly} || {first})",
+        },
         "expression": "!variables.asks || variables.inside",
         "message": message,
     }
@@ -95,31 +89,12 @@ def _inside(settings: Settings) -> str:
     return f"namespaceObject.metadata.name in {json.dumps(config.namespaces(settings))}"
 
 
-def _pair(what: str, rule: dict[str, Any], free: list[str], guard: str) -> list[tuple[str, dict[str, Any]]]:
-    resources = [
-        {"apiGroups": [group], "apiVersions": ["*"], "resources": [name], "operations": ["CREATE"]}
-        for group, name in rule["resources"]
-    ]
+def _pair(what: str, rules: dict[str, Any], free: list[str], guard: str) -> list[tuple[str, dict[str, Any]]]:
     selector = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": free}
-    spec = {
-        "failurePolicy": "Fail",
-        "matchConstraints": {
-            "resourceRules": resources,
-            "matchPolicy": "Equivalent",
-            "namespaceSelector": {"matchExpressions": [selector]},
-        },
-        "variables": [{"name": name, "expression": text} for name, text in rule["variables"]],
-        "validations": [
-            {"expression": rule["expression"], "messageExpression": rule["message"], "reason": "Forbidden"}
-        ],
+    constraints = {
+        "resourceRules": [rule(group, name, "CREATE") for group, name in rules["resources"]],
+        "namespaceSelector": {"matchExpressions": [selector]},
     }
-    name = f"{NAME}-{what}"
-    binding = {"policyName": name, "validationActions": _ACTIONS[guard]}
-    return [
-        (f"guard-{what}-policy", _object("ValidatingAdmissionPolicy", name, spec)),
-        (f"guard-{what}-binding", _object("ValidatingAdmissionPolicyBinding", name, binding)),
-    ]
-
-
-def _object(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": _GROUP, "kind": kind, "metadata": {"name": name}, "spec": spec}
+    validation = {"expression": rules["expression"], "messageExpression": rules["message"], "reason": "Forbidden"}
+    bodies = policy(f"{NAME}-{what}", constraints, rules["variables"], validation, _ACTIONS[guard])
+    return list(zip((f"guard-{what}-policy", f"guard-{what}-binding"), bodies, strict=True))

@@ -12,6 +12,7 @@ from gpu_platform.planning.training.metal import leaves, pools
 from gpu_platform.planning.training.topology import LEAF, levels, topology_name
 
 if TYPE_CHECKING:
+    from gpu_platform.planning.training.model import QueuePlan
     from gpu_platform.planning.training.queues import Spec
     from gpu_platform.settings.root import Settings
     from gpu_platform.settings.training import Job
@@ -51,7 +52,7 @@ def _shape(settings: Settings, name: str, job: Job, spec: Spec) -> Shape:
     return next((one for one in found if one.total <= within(spec, one.pool)), found[0])
 
 
-def within(spec: Spec, pool: str) -> int:
+def within(spec: Spec | QueuePlan, pool: str) -> int:
     """Return the most cards of a pool that a job of a queue can have: what is its own, and what it may borrow."""
     return max(spec.quota[pool].values(), default=0) + (spec.borrow or 0)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from gpu_platform.planning.labels import PREFIX
+from gpu_platform.planning.training.objects import group, policy, rule
 
 NAME = f"{PREFIX}-flavors-in-use"
-_GROUP = "admissionregistration.k8s.io/v1"
 _USED = (
     "has(oldObject.status) && has(oldObject.status.flavorsReservation) ? "
     "oldObject.status.flavorsReservation.filter(flavor, flavor.resources.exists(one, "
@@ -29,23 +29,6 @@ def objects() -> list[dict[str, Any]]:
     Kueue forgets what is used of a flavor that no queue names any more, and admits a second gang onto the same cards
     (measured on 0.17.0); its own webhooks let that pass.
     """
-    rule = {
-        "apiGroups": ["kueue.x-k8s.io"],
-        "apiVersions": ["*"],
-        "resources": ["clusterqueues"],
-        "operations": ["UPDATE"],
-    }
-    spec = {
-        "failurePolicy": "Fail",
-        "matchConstraints": {"resourceRules": [rule], "matchPolicy": "Equivalent"},
-        "variables": [{"name": "used", "expression": _USED}, {"name": "gone", "expression": _GONE}],
-        "validations": [
-            {"expression": "size(variables.gone) == 0", "messageExpression": _MESSAGE, "reason": "Invalid"}
-        ],
-    }
-    binding = {"policyName": NAME, "validationActions": ["Deny"]}
-    return [_object("ValidatingAdmissionPolicy", spec), _object("ValidatingAdmissionPolicyBinding", binding)]
-
-
-def _object(kind: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": _GROUP, "kind": kind, "metadata": {"name": NAME}, "spec": spec}
+    validation = {"expression": "size(variables.gone) == 0", "messageExpression": _MESSAGE, "reason": "Invalid"}
+    constraints = {"resourceRules": [rule(group(), "clusterqueues", "UPDATE")]}
+    return policy(NAME, constraints, {"used": _USED, "gone": _GONE}, validation, ["Deny"])

@@ -58,6 +58,10 @@ class FlavorPlan:
     within: dict[str, str]
     beyond: dict[str, str]
 
+    def packed(self, nodes: int) -> dict[str, str]:
+        """Return the annotations of the pods of a job of this many nodes; none for one node."""
+        return {} if nodes < 2 else self.within if nodes <= self.leaf else self.beyond
+
 
 @dataclass(frozen=True)
 class LentPlan:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gpu_platform import facts
 from gpu_platform.planning.training import quota
 from gpu_platform.planning.training.metal import metal, pools
+from gpu_platform.planning.training.objects import kueue
 from gpu_platform.planning.training.topology import flavor_name
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def pools_of(every: tuple[Spec, ...]) -> tuple[str, ...]:
 
 def cohorts(every: tuple[Spec, ...]) -> dict[str, dict[str, Any]]:
     """Return the cohorts by name: one a pool, with nothing of its own."""
-    return {one.cohort: _object("Cohort", one.cohort, {}) for one in every if one.cohort}
+    return {one.cohort: kueue("Cohort", one.cohort, {}) for one in every if one.cohort}
 
 
 def cluster_queue(settings: Settings, one: Spec) -> dict[str, Any]:
@@ -138,7 +139,7 @@ def cluster_queue(settings: Settings, one: Spec) -> dict[str, Any]:
         **({"cohortName": one.cohort} if one.cohort else {}),
         **({"fairSharing": {"weight": str(one.weight)}} if one.weight else {}),
     }
-    return _object("ClusterQueue", one.name, spec)
+    return kueue("ClusterQueue", one.name, spec)
 
 
 def _resource(one: Spec, name: str, amount: int) -> dict[str, str]:
@@ -153,7 +154,7 @@ def local_queues(one: Spec) -> list[dict[str, Any]]:
     """Return the LocalQueue of each namespace: named alike, so that jobs move between namespaces unchanged."""
     found = []
     for namespace in one.namespaces:
-        body = _object("LocalQueue", one.name, {"clusterQueue": one.name})
+        body = kueue("LocalQueue", one.name, {"clusterQueue": one.name})
         found.append({**body, "metadata": {**body["metadata"], "namespace": namespace}})
     return found
 
@@ -168,14 +169,10 @@ def priorities(settings: Settings) -> dict[str, int]:
 
 def priority_class(name: str, value: int) -> dict[str, Any]:
     """Return a WorkloadPriorityClass, whose value stands beside its metadata."""
-    body = _object("WorkloadPriorityClass", name, {})
+    body = kueue("WorkloadPriorityClass", name, {})
     del body["spec"]
     return {**body, "value": value, "description": f"priority {value} of jobs in queues; pods have none of it"}
 
 
 def _named(namespaces: tuple[str, ...]) -> dict[str, Any]:
     return {"key": "kubernetes.io/metadata.name", "operator": "In", "values": sorted(namespaces)}
-
-
-def _object(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": facts.table("kueue")["api"]["group"], "kind": kind, "metadata": {"name": name}, "spec": spec}

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from gpu_platform.findings import did_you_mean, finding
 from gpu_platform.planning.fabric import claims
 from gpu_platform.planning.fabric.modes import present as on_fabric
-from gpu_platform.planning.operators import catalogue
-from gpu_platform.planning.operators.kinds import wanted
-from gpu_platform.planning.training.metal import counted, pools, present
+from gpu_platform.planning.operators.installation import owners
+from gpu_platform.planning.training.metal import counted, metal, pools, present
 from gpu_platform.planning.training.queues import pools_of, specs
 from gpu_platform.planning.training.rules_jobs import job_findings
 from gpu_platform.planning.training.rules_lending import lending_findings
@@ -38,6 +37,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     for name, queue in training.queues.items():
         yield from _order(f"training.queues.{name}", queue)
         yield from _preemption(f"training.queues.{name}", queue, training)
+    yield from _guarded(settings, training)
     yield from _leaves(settings)
     yield from _rails(settings)
     yield from quota_findings(settings, training)
@@ -70,8 +70,7 @@ def _pools(settings: Settings, training: Training) -> Iterator[Finding]:
 
 def _namespaces(settings: Settings, training: Training) -> Iterator[Finding]:
     """Yield namespaces whose pods must never wait for a queue: operators' (Kueue would not start) and models'."""
-    owners = {catalogue.namespace(name, one): f"operator {name}" for name, one in wanted(settings).items()}
-    owners |= dict.fromkeys(("kube-system", "kube-public", "kube-node-lease"), "Kubernetes")
+    taken = {**owners(settings), **({"default": "Kubernetes"} if training.create_namespaces else {})}
     stated = [(f"training.queues.{name}.namespaces", queue.namespaces) for name, queue in training.queues.items()]
     for pool, lent in training.lend.items():
         stated += [
@@ -80,8 +79,9 @@ def _namespaces(settings: Settings, training: Training) -> Iterator[Finding]:
         ]
     for path, names in stated:
         for index, name in enumerate(names):
-            if name in owners:
-                message = f"namespace {name} belongs to {owners[name]}: its pods would wait for cards, too"
+            if name in taken:
+                why = "createNamespaces would make it anew" if name == "default" else "its pods would wait for cards"
+                message = f"namespace {name} belongs to {taken[name]}: {why}"
                 yield finding("QUEUE-015", f"{path}[{index}]", message, "name a namespace of jobs")
             if names.index(name) != index:
                 fix = "keep one of the two"
@@ -125,6 +125,20 @@ def _preemption(path: str, queue: Queue, training: Training) -> Iterator[Finding
     if training.fair_sharing and wish.borrow != "Never":
         message = f"borrow: {wish.borrow} has no effect under fairSharing, which settles it by weight"
         yield finding("QUEUE-013", f"{path}.preemption.borrow", message, "leave it out, or write fairSharing: false")
+
+
+def _guarded(settings: Settings, training: Training) -> Iterator[Finding]:
+    """Yield pools without a queue: a resource has one name in the whole cluster, so that the guard covers them, too."""
+    used = pools_of(specs(settings))
+    if training.guard != "enforce" or training.exempt or not used:
+        return
+    for pool in (one for one in pools(settings) if one not in used and metal(settings, one)):
+        message = (
+            f"pool {pool} has no queue, and the guard refuses {', '.join(metal(settings, pool))} "
+            "to pods in all namespaces that have none"
+        )
+        fix = "name the namespaces of its pods in exempt, give it a queue, or write guard: audit"
+        yield finding("QUEUE-033", "training.guard", message, fix)
 
 
 def _leaves(settings: Settings) -> Iterator[Finding]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from gpu_platform import facts
 from gpu_platform.findings import did_you_mean
+from gpu_platform.planning.fabric import workload
 from gpu_platform.planning.labels import PREFIX
+from gpu_platform.planning.training.jobs import within
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,15 +36,16 @@ def template(plan: Plan, kind: str, queue: str | None, pool: str | None = None, 
         raise TemplateError(f"there is no kind {kind} here: {did_you_mean(kind, KINDS)}")
     one, pool = _queue(plan.queues, queue, pool)
     each = max(node.gpu_count for node in plan.nodes if node.pool == pool)
-    most = (max(one.quota[pool].values(), default=0) + one.borrow) // each
+    most = within(one, pool) // each
     count = nodes or max(min(most, plan.queues.flavors[pool].leaf or most), 1)
     if count > most:
         raise TemplateError(f"{count} nodes of {each} cards are more than queue {one.name} can have of {pool}: {most}")
     labels = facts.table("kueue")["labels"]
-    marks = {labels["queue"]: one.name, labels["priority"]: _priority(plan.queues, one)}
+    priority = _priority(plan.queues, one)
+    marks = {labels["queue"]: one.name, **({labels["priority"]: priority} if priority else {})}
     metadata = {"name": f"{one.name}-{count}", "namespace": one.namespaces[0], "labels": marks}
-    found = KINDS[kind](_pod(plan, one, pool, count), count, each)
-    return {"apiVersion": found["apiVersion"], "kind": kind, "metadata": metadata, "spec": found["spec"]}
+    spec = KINDS[kind](_pod(plan, one, pool, count), count, each)
+    return {"apiVersion": facts.table("kueue")["kinds"][kind], "kind": kind, "metadata": metadata, "spec": spec}
 
 
 def _queue(plan: QueuesPlan, queue: str | None, pool: str | None) -> tuple[QueuePlan, str]:
@@ -57,11 +60,12 @@ def _queue(plan: QueuesPlan, queue: str | None, pool: str | None) -> tuple[Queue
     return found[name], chosen
 
 
-def _priority(plan: QueuesPlan, one: QueuePlan) -> str:
-    """Return the lowest priority of teams: nobody is pushed aside by who took this as it is."""
+def _priority(plan: QueuesPlan, one: QueuePlan) -> str | None:
+    """Return the lowest priority of teams: nobody is pushed aside by who took this as it is; None without any."""
     if one.purpose == "scavenger":
         return "scavenger"
-    return min((n for n in plan.priorities if n not in {"inference", "scavenger"}), key=plan.priorities.__getitem__)
+    teams = [name for name in plan.priorities if name not in facts.table("kueue")["priorities"]]
+    return min(teams, key=plan.priorities.__getitem__, default=None)
 
 
 def _pod(plan: Plan, one: QueuePlan, pool: str, nodes: int) -> dict[str, Any]:
@@ -75,15 +79,17 @@ def _pod(plan: Plan, one: QueuePlan, pool: str, nodes: int) -> dict[str, Any]:
     found["spec"]["restartPolicy"] = "Never"
     if one.purpose == "scavenger" and plan.queues:
         found["spec"]["terminationGracePeriodSeconds"] = plan.queues.lent[pool].grace_seconds
-    flavor = plan.queues.flavors[pool] if plan.queues else None
-    packed = (flavor.within if nodes <= flavor.leaf else flavor.beyond) if flavor and nodes > 1 else {}
+    packed = plan.queues.flavors[pool].packed(nodes) if plan.queues else {}
     said = {**found.get("metadata", {}).get("annotations", {}), **packed}
     return {**({"metadata": {"annotations": said}} if said else {}), "spec": found["spec"]}
 
 
 def _alone(plan: Plan, pool: str) -> dict[str, Any]:
     """Return the pod of a pool without rails."""
-    node = next(one for one in plan.nodes if one.pool == pool and (one.resources or one.devices))
+    # Who is no active node hands nothing out that a queue counts.
+    node = next((one for one in plan.nodes if one.pool == pool and one.state == "active"), None)
+    if node is None:
+        raise TemplateError(f"no node of pool {pool} is active: nothing could run there")
     if len(node.resources) != 1 or sum(node.resources.values()) != node.gpu_count:
         raise TemplateError(
             f"pool {pool} hands out no whole cards by count: say in the job which slice or claim it wants"
@@ -91,10 +97,10 @@ def _alone(plan: Plan, pool: str) -> dict[str, Any]:
     limits = {name: str(count) for name, count in node.resources.items()}
     container = {
         "resources": {"limits": limits},
-        "volumeMounts": [{"name": "dshm", "mountPath": "/dev/shm"}],  # noqa: S108 - NCCL's, not ours
+        "volumeMounts": [workload.SHARED_MEMORY],
     }
-    volumes = [{"name": "dshm", "emptyDir": {"medium": "Memory"}}]
-    return {"spec": {"nodeSelector": {f"{PREFIX}/pool": pool}, "containers": [container], "volumes": volumes}}
+    found = {"nodeSelector": {f"{PREFIX}/pool": pool}, "containers": [container], "volumes": [workload.IN_MEMORY]}
+    return copy.deepcopy({"spec": found})
 
 
 def _job_spec(pod: dict[str, Any], nodes: int) -> dict[str, Any]:
@@ -103,13 +109,12 @@ def _job_spec(pod: dict[str, Any], nodes: int) -> dict[str, Any]:
 
 def _job(pod: dict[str, Any], nodes: int, _: int) -> dict[str, Any]:
     # Kueue suspends it, too; this one does not start where Kueue is not asked.
-    return {"apiVersion": "batch/v1", "kind": "Job", "spec": {"suspend": True, **_job_spec(pod, nodes)}}
+    return {"suspend": True, **_job_spec(pod, nodes)}
 
 
 def _job_set(pod: dict[str, Any], nodes: int, _: int) -> dict[str, Any]:
     jobs = [{"name": "workers", "replicas": 1, "template": {"spec": _job_spec(pod, nodes)}}]
-    spec = {"suspend": True, "replicatedJobs": jobs}
-    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "spec": spec}
+    return {"suspend": True, "replicatedJobs": jobs}
 
 
 def _mpi_job(pod: dict[str, Any], nodes: int, cards: int) -> dict[str, Any]:
@@ -118,8 +123,7 @@ def _mpi_job(pod: dict[str, Any], nodes: int, cards: int) -> dict[str, Any]:
         "Launcher": {"replicas": 1, "template": launcher},
         "Worker": {"replicas": nodes, "template": pod},
     }
-    spec = {"slotsPerWorker": cards, "runPolicy": {"suspend": True}, "mpiReplicaSpecs": replicas}
-    return {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "spec": spec}
+    return {"slotsPerWorker": cards, "runPolicy": {"suspend": True}, "mpiReplicaSpecs": replicas}
 
 
 def _train_job(pod: dict[str, Any], nodes: int, cards: int) -> dict[str, Any]:
@@ -131,9 +135,9 @@ def _train_job(pod: dict[str, Any], nodes: int, cards: int) -> dict[str, Any]:
         "manager": f"{PREFIX}.io/render",
         "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [patched]}}},
     }
-    spec = {
+    return {
         "suspend": True,
-        "runtimeRef": {"name": "torch-distributed"},
+        "runtimeRef": {"name": facts.table("kueue")["kinds"]["runtime"]},
         "trainer": {
             "image": own["image"],
             "numNodes": nodes,
@@ -142,7 +146,6 @@ def _train_job(pod: dict[str, Any], nodes: int, cards: int) -> dict[str, Any]:
         },
         "runtimePatches": [patch],
     }
-    return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": spec}
 
 
 KINDS: dict[str, Callable[[dict[str, Any], int, int], dict[str, Any]]] = {

@@ -8,6 +8,7 @@ from gpu_platform import facts
 from gpu_platform.planning.labels import PREFIX
 from gpu_platform.planning.nodes import admitted
 from gpu_platform.planning.training.metal import counted, pools
+from gpu_platform.planning.training.objects import kueue
 
 if TYPE_CHECKING:
     from gpu_platform.settings.inventory import Pool
@@ -39,7 +40,7 @@ def topologies(settings: Settings, names: set[str]) -> dict[str, dict[str, Any]]
         key = topology_name(pool)
         if name in names and key:
             spec = {"levels": [{"nodeLabel": label} for label in levels(pool)]}
-            found[key] = _object("Topology", key, spec)
+            found[key] = kueue("Topology", key, spec)
     return found
 
 
@@ -55,8 +56,4 @@ def flavor(settings: Settings, name: str) -> dict[str, Any]:
     spec: dict[str, Any] = {"nodeLabels": {f"{PREFIX}/pool": name}, "tolerations": admitted(pool)}
     if key := topology_name(pool):
         spec["topologyName"] = key
-    return _object("ResourceFlavor", flavor_name(settings, name), spec)
-
-
-def _object(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": facts.table("kueue")["api"]["group"], "kind": kind, "metadata": {"name": name}, "spec": spec}
+    return kueue("ResourceFlavor", flavor_name(settings, name), spec)
